@@ -118,6 +118,10 @@ struct Epilogue {
   float scale = 1.0F;    ///< multiply
   float softcap = 0.0F;  ///< c > 0: c * tanh(x / c)
   Mask mask;             ///< select -inf
+  /// Which elements (row, k) of the first factor take part, k its column: an unseen one adds
+  /// nothing to the accumulator whatever the second factor holds, so that a NaN in V at a masked
+  /// key cannot leak through 0 x NaN. Selection at the multipliers, before the accumulator.
+  Mask inner;
 };
 
 /// A composite streams operand 2 from hbm in tiles of `tile_rows` of its stored rows, through two
