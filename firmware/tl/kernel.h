@@ -17,6 +17,8 @@ class Context;
 /// back: what a kernel sees went through the modelled memory.
 class Args {
  public:
+  /// Setting the same name and index again replaces the value. Throws std::invalid_argument when
+  /// two names share a key, which is a hash.
   void set(std::string_view name, std::int64_t value, std::uint32_t i = 0);
   void set_real(std::string_view name, double value, std::uint32_t i = 0);
 
@@ -27,11 +29,16 @@ class Args {
 
   /// The block: a count, then (key, value) pairs of 64-bit little-endian words in key order.
   std::vector<std::uint64_t> to_words() const;
+  /// Throws std::invalid_argument when the words are not a block.
   static Args from_words(const std::vector<std::uint64_t>& words);
 
  private:
   static std::uint64_t key(std::string_view name, std::uint32_t i);
+  void put(std::string_view name, std::uint32_t i, std::uint64_t bits);
+  std::uint64_t word(std::string_view name, std::uint32_t i) const;
+
   std::unordered_map<std::uint64_t, std::uint64_t> values_;
+  std::unordered_map<std::uint64_t, std::string> names_;  // of the keys set here, to see collisions
 };
 
 using KernelFunction = void (*)(Context&, const Args&);
@@ -61,6 +68,7 @@ class KernelRegistry {
   void add(KernelInfo info);
   /// nullptr when there is none.
   const KernelInfo* find(std::string_view name) const;
+  /// Throws std::invalid_argument when there is none.
   std::uint32_t number_of(std::string_view name) const;
   const KernelInfo& at(std::uint32_t number) const { return kernels_.at(number); }
   const std::vector<KernelInfo>& all() const { return kernels_; }
