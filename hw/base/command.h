@@ -154,6 +154,10 @@ struct Command {
   /// The scoreboard ignores what this command writes until firmware has waited for it
   /// (recv_async): reading too early reads stale bytes, as on silicon.
   bool untracked = false;
+  /// gemm, set by the command processor for the tiles of a composite: the sums start from what the
+  /// gemm before left in the unit's f32 accumulators, or stay there and operand 0 is not written.
+  bool from_accumulators = false;
+  bool to_accumulators = false;
   float scalar = 0.0F;  ///< fill
   std::array<Operand, kMaxOperands> operands{};
   Epilogue epilogue;
