@@ -92,7 +92,7 @@ class CubeLink final : public sc_core::sc_module,
   Packet router_packet(tlm::tlm_generic_payload& payload, sim::MessageClass vc,
                        unsigned position) const;
   Ps replays(const Packet& packet);
-  void trace_transmission(const Packet& packet, Ps held, Ps delay);
+  void trace_transmission(const Packet& packet, Ps landed_after);
 
   const LinkConfig config_;
   const LinkPorts ports_;

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -76,14 +75,18 @@ class NetworkInterface final : public sc_core::sc_module, private sim::PacketSwi
   tlm::tlm_sync_enum inject_request(unsigned source, tlm::tlm_generic_payload& payload,
                                     tlm::tlm_phase& phase, sc_core::sc_time& delay);
   tlm::tlm_sync_enum inject_response(unsigned target, tlm::tlm_generic_payload& payload,
-                                     sc_core::sc_time& delay);
+                                     tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  /// Hands a packet to the switch; when it leaves at once, its place is free after the result.
+  Ps arrive(unsigned input, const Packet& packet, Ps at, bool at_once);
   // Ejection: a request to its target, a response to its initiator.
-  void eject_request(tlm::tlm_generic_payload& payload, Ps head);
+  void eject_request(tlm::tlm_generic_payload& payload, Ps tail);
   void offer_requests(unsigned target);
   void request_accepted(unsigned target, tlm::tlm_generic_payload& payload, Ps at);
+  void return_credit(tlm::tlm_generic_payload& request, Ps at);
   void eject_response(tlm::tlm_generic_payload& payload, Ps tail);
   void offer_responses(unsigned source);
 
+  static unsigned target_of(Address address);
   void adopt_foreign(tlm::tlm_generic_payload& payload);
   void restore_foreign(tlm::tlm_generic_payload& payload);
   TargetSocket& source_socket(unsigned source);
@@ -95,14 +98,15 @@ class NetworkInterface final : public sc_core::sc_module, private sim::PacketSwi
     Ps tail;
   };
   struct TargetState {
-    std::deque<Waiting> requests;
+    sim::Fifo<Waiting> requests;
     tlm::tlm_generic_payload* offered = nullptr;  // BEGIN_REQ made, END_REQ to come
-    bool early = false;     // a transaction completed by the target is still to be injected
+    // Completed by the target in the call that offered it; the answer is still to be injected.
+    tlm::tlm_generic_payload* early = nullptr;
     bool offering = false;  // inside offer_requests()
     Ps free_at = 0;
   };
   struct SourceState {
-    std::deque<Waiting> responses;
+    sim::Fifo<Waiting> responses;
     bool answered = true;  // false between BEGIN_RESP and END_RESP
     Ps free_at = 0;
   };
@@ -111,7 +115,6 @@ class NetworkInterface final : public sc_core::sc_module, private sim::PacketSwi
     std::unique_ptr<sim::TransactionExtension> extension;
   };
   static constexpr Ps kNotYet = -1;
-  static constexpr unsigned kNone = ~0U;
 
   const NocConfig config_;
   const Topology topology_;
@@ -120,9 +123,9 @@ class NetworkInterface final : public sc_core::sc_module, private sim::PacketSwi
   std::array<TargetState, kTargets> targets_;
   std::array<SourceState, kSources> sources_;
   std::vector<Foreign> foreign_;
-  // Input whose call is under way, and when its packet leaves if that is already known: lets a
-  // call be answered on its return path.
-  unsigned called_input_ = kNone;
+  // Payload whose call is under way, and when its place is free again if that is already known:
+  // lets a call be answered on its return path.
+  const tlm::tlm_generic_payload* called_ = nullptr;
   Ps called_release_ = kNotYet;
   sim::PacketSwitch switch_;
 };

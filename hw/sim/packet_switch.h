@@ -2,14 +2,44 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <limits>
 #include <vector>
 
 #include "hw/sim/agenda.h"
 #include "hw/sim/payload.h"
 
 namespace cubevp::sim {
+
+/// Bytes of payload that the packet of a request (request or message) or of its response carries:
+/// data for a write, and for a read that succeeded; else only the header.
+std::uint64_t packet_bytes(const tlm::tlm_generic_payload& payload, MessageClass vc);
+
+/// Queue that keeps its storage.
+template <typename T>
+class Fifo {
+ public:
+  bool empty() const { return head_ == items_.size(); }
+  T& front() { return items_[head_]; }
+  void push(const T& item) { items_.push_back(item); }
+  T pop() {
+    T item = items_[head_++];
+    if (head_ == items_.size()) {
+      items_.clear();
+      head_ = 0;
+    } else if (head_ >= kCompactAt && 2 * head_ >= items_.size()) {
+      items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(head_));
+      head_ = 0;
+    }
+    return item;
+  }
+
+ private:
+  static constexpr std::size_t kCompactAt = 32;
+  std::vector<T> items_;
+  std::size_t head_ = 0;
+};
 
 /// Room in a receiver's buffer, as its sender knows it: units free now, and units that are known
 /// to become free later.
@@ -29,7 +59,7 @@ class CreditPool {
     std::uint32_t units;
   };
   std::uint32_t available_;
-  std::deque<Return> returns_;  // sorted by time
+  std::vector<Return> returns_;  // sorted by time
 };
 
 /// The common part of everything that packets pass: buffers a virtual channel deep at each input,
@@ -112,8 +142,8 @@ class PacketSwitch {
 
   Client& client_;
   std::vector<OutputState> outputs_;
-  std::vector<std::deque<Packet>> queues_;  // input * kMessageClasses + vc
-  std::vector<std::uint8_t> wants_;         // output that the head of each queue wants
+  std::vector<Fifo<Packet>> queues_;  // input * kMessageClasses + vc
+  std::vector<std::uint8_t> wants_;   // output that the head of each queue wants
   std::vector<Ps> input_free_at_;
   std::uint64_t packets_ = 0;
   std::uint64_t shown_packets_ = 0;
