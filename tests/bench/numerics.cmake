@@ -1,0 +1,3 @@
+find_package(benchmark REQUIRED)
+add_executable(numerics_bench numerics_bench.cpp)
+target_link_libraries(numerics_bench PRIVATE cubevp_numerics benchmark::benchmark_main)
