@@ -232,7 +232,7 @@ Operand KernelContext::operand(const char* op, const Tensor& t) const {
   return o;
 }
 
-void KernelContext::add(Command& command, const Tensor& t, Use use) const {
+void KernelContext::attach(Command& command, const Tensor& t, Use use) const {
   const std::uint8_t bit = static_cast<std::uint8_t>(1U << command.operand_count);
   command.operands[command.operand_count++] = operand(command.label, t);
   if (use != Use::write) {

@@ -96,7 +96,7 @@ class KernelContext final : public tl::Context {
   void check_per_row(const char* op, const Tensor& t, std::int64_t rows) const;
   void check_dot(const char* op, const Tensor& dst, const Tensor& a, const Tensor& b) const;
   Operand operand(const char* op, const Tensor& t) const;
-  void add(Command& command, const Tensor& t, Use use) const;
+  void attach(Command& command, const Tensor& t, Use use) const;
   void submit(Command command, const std::string& why = {});
   void vector_command(VectorOp op, std::initializer_list<std::pair<const Tensor*, Use>> operands,
                       float scalar = 0.0F);

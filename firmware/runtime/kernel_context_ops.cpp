@@ -50,8 +50,8 @@ void KernelContext::load_to(const Tensor& dst, const Tensor& hbm) {
                       ": a load neither converts nor transposes");
   }
   Command c = make_command(Opcode::dma_load, "load");
-  add(c, dst, Use::write);
-  add(c, hbm, Use::read);
+  attach(c, dst, Use::write);
+  attach(c, hbm, Use::read);
   if (dst.shape.elements() != 0) {
     submit(c);
   }
@@ -66,8 +66,8 @@ void KernelContext::store(const Tensor& hbm, const Tensor& src) {
                       ": a store neither converts nor transposes");
   }
   Command c = make_command(Opcode::dma_store, "store");
-  add(c, hbm, Use::write);
-  add(c, src, Use::read);
+  attach(c, hbm, Use::write);
+  attach(c, src, Use::read);
   if (src.shape.elements() != 0) {
     submit(c);
   }
@@ -100,9 +100,9 @@ void KernelContext::dot_to(const Tensor& dst, const Tensor& a, const Tensor& b, 
   Command c = make_command(Opcode::gemm, "dot");
   c.accumulate = accumulate;
   c.epilogue = epilogue;
-  add(c, dst, accumulate ? Use::update : Use::write);
-  add(c, a, Use::read);
-  add(c, b, Use::read);
+  attach(c, dst, accumulate ? Use::update : Use::write);
+  attach(c, a, Use::read);
+  attach(c, b, Use::read);
   if (dst.shape.elements() != 0) {
     submit(c);
   }
@@ -144,9 +144,9 @@ void KernelContext::composite_to(const Tensor& dst, const Tensor& a, const Tenso
   c.composite.staging_address =
       lower.address + (composite_upper_half_ ? static_cast<std::uint64_t>(upper_bytes) : 0);
   composite_upper_half_ = !composite_upper_half_;
-  add(c, dst, accumulate ? Use::update : Use::write);
-  add(c, a, Use::read);
-  add(c, b_hbm, Use::read);
+  attach(c, dst, accumulate ? Use::update : Use::write);
+  attach(c, a, Use::read);
+  attach(c, b_hbm, Use::read);
   submit(c);
 }
 
@@ -165,7 +165,7 @@ void KernelContext::vector_command(VectorOp op,
       throw KernelFault(std::string(c.label) + ": " + describe(*tensor) +
                         " is transposed, which only a dot can read");
     }
-    add(c, *tensor, use);
+    attach(c, *tensor, use);
     empty = empty && (use == Use::read || tensor->shape.elements() == 0);
   }
   if (!empty) {
@@ -294,7 +294,7 @@ void KernelContext::send(RankAxis axis, Direction to, const Tensor& src,
   check_contiguous("send", src);
   Command c = make_command(Opcode::send, "send");
   c.message = {axis, to, may_be_neg_inf};
-  add(c, src, Use::read);
+  attach(c, src, Use::read);
   if (src.shape.elements() != 0) {
     submit(c, message_op("send", axis, to));
   }
@@ -309,7 +309,7 @@ CommandId KernelContext::receive(RankAxis axis, Direction from, const Tensor& ds
   Command c = make_command(Opcode::recv, untracked ? "recv_async" : "recv");
   c.message = {axis, from, 0};
   c.untracked = untracked;
-  add(c, dst, Use::write);
+  attach(c, dst, Use::write);
   if (dst.shape.elements() == 0) {
     return CommandId{};
   }
