@@ -113,7 +113,7 @@ HWY_NOINLINE void elementwise(const MatrixView* operands, std::size_t count, flo
 
 /// result = exp(scores - m), its sum added to `lanes`; elements beyond n become 0.
 HWY_INLINE void exp_chunk(const float* scores, std::size_t n, float m, float* result,
-                          RunningLanes& lanes) {
+                          LaneSums& lanes) {
   const F32 d;
   const VF max = set(m);
   for (std::size_t i = 0; i < padded(n); i += kLanes) {
@@ -128,7 +128,7 @@ HWY_NOINLINE void softmax_rows(const MatrixView& dst, const MatrixView& a, float
   alignas(64) float in[kChunk];
   for (std::size_t r = 0; r < a.rows; ++r) {
     const float m = row_max_of(a, r);
-    RunningLanes lanes(0.0F);
+    LaneSums lanes;
     for (std::size_t c = 0, n = 0; c < a.cols; c += n) {
       n = chunk_size(c, a.cols);
       exp_chunk(read_chunk(a, r, c, n, kHidden, in), n, m, row_buffer + c, lanes);
@@ -156,7 +156,7 @@ HWY_NOINLINE void softmax_update_rows(const MatrixView* operands) {
     const float m_old = read_value(m, r);
     const float m_new = maximum(m_old, row_max_of(s, r));
     const float factor = exp_below(m_old, m_new);
-    RunningLanes lanes(0.0F);
+    LaneSums lanes;
     for (std::size_t c = 0, n = 0; c < s.cols; c += n) {
       n = chunk_size(c, s.cols);
       float* result = result_chunk(p, r, c, n, out);

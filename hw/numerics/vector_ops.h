@@ -19,7 +19,8 @@ namespace cubevp::numerics {
 ///   in ascending order, then added in pairs at distance 8, 4, 2, 1. The bits of every result are
 ///   the same on every SIMD target.
 /// - exp is within 2 ulp, subnormal results included.
-/// - Maxima are IEEE 754-2019 maximum: NaN if either is, +0 above -0.
+/// - Maxima are IEEE 754-2019 maximum: NaN if either is, +0 above -0; a row's
+///   maximum that is zero is +0.
 /// - Arithmetic that gives NaN gives the positive quiet one; copies between equal types keep bits.
 /// - softmax, softmax_update, merge_mlo: exp(x - m) is 0 wherever x is -inf, whatever m is; a NaN
 ///   or +inf score makes its own row NaN and no other.

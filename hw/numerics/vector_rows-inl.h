@@ -82,33 +82,27 @@ HWY_INLINE float canonical_nan(float x) {
   return hn::GetLane(canonical_nan(set(x)));
 }
 
-/// kSumLanes running values, however many vectors that takes.
-struct RunningLanes {
-  static constexpr std::size_t kVectors = kSumLanes / kLanes;
-  VF part[kVectors];
-
-  HWY_INLINE explicit RunningLanes(float start) {
-    for (VF& v : part) {
-      v = set(start);
+/// Sum in kSumLanes partial sums, however many vectors that takes.
+class LaneSums {
+ public:
+  HWY_INLINE LaneSums() {
+    for (VF& v : part_) {
+      v = hn::Zero(F32());
     }
   }
+  /// n is a multiple of kSumLanes.
   HWY_INLINE void add(const float* p, std::size_t n) {
     for (std::size_t i = 0; i < n; i += kSumLanes) {
       for (std::size_t v = 0; v < kVectors; ++v) {
-        part[v] = hn::Add(part[v], hn::LoadU(F32(), p + i + v * kLanes));
-      }
-    }
-  }
-  HWY_INLINE void max(const float* p, std::size_t n) {
-    for (std::size_t i = 0; i < n; i += kSumLanes) {
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        part[v] = HWY_NAMESPACE::maximum(part[v], hn::LoadU(F32(), p + i + v * kLanes));
+        part_[v] = hn::Add(part_[v], hn::LoadU(F32(), p + i + v * kLanes));
       }
     }
   }
   HWY_INLINE float total() const {
     alignas(64) float lane[kSumLanes];
-    store(lane);
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      hn::Store(part_[v], F32(), lane + v * kLanes);
+    }
     for (std::size_t distance = kSumLanes / 2; distance > 0; distance /= 2) {
       for (std::size_t i = 0; i < distance; ++i) {
         lane[i] += lane[i + distance];
@@ -116,38 +110,52 @@ struct RunningLanes {
     }
     return HWY_NAMESPACE::canonical_nan(lane[0]);
   }
-  HWY_INLINE float largest() const {
-    alignas(64) float lane[kSumLanes];
-    store(lane);
-    float result = lane[0];
-    for (std::size_t i = 1; i < kSumLanes; ++i) {
-      result = HWY_NAMESPACE::maximum(result, lane[i]);
+
+ private:
+  static constexpr std::size_t kVectors = kSumLanes / kLanes;
+  VF part_[kVectors];
+};
+
+/// Running maximum. NaN is noted apart, which keeps it off the chain of dependent maxima.
+class LaneMaxima {
+ public:
+  HWY_INLINE LaneMaxima() : largest_(minus_infinity()), nan_(hn::Zero(F32())) {}
+  HWY_INLINE void add(const float* p, std::size_t n) {
+    const F32 d;
+    for (std::size_t i = 0; i < n; i += kLanes) {
+      const VF x = hn::LoadU(d, p + i);
+      largest_ = hn::Max(largest_, x);
+      nan_ = hn::Or(nan_, hn::VecFromMask(d, hn::IsNaN(x)));
     }
-    return result;
+  }
+  /// The sign of a zero would depend on the target's width, so a zero is +0.
+  HWY_INLINE float largest() const {
+    const F32 d;
+    if (!hn::AllFalse(d, hn::IsNaN(nan_))) {
+      return std::numeric_limits<float>::quiet_NaN();
+    }
+    return hn::GetLane(hn::MaxOfLanes(d, largest_)) + 0.0F;
   }
 
  private:
-  HWY_INLINE void store(float* lane) const {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::Store(part[v], F32(), lane + v * kLanes);
-    }
-  }
+  VF largest_;
+  VF nan_;
 };
 
 HWY_INLINE float row_max_of(const MatrixView& view, std::size_t r) {
   alignas(64) float buffer[kChunk];
   constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  RunningLanes lanes(kLowest);
+  LaneMaxima maxima;
   for (std::size_t c = 0, n = 0; c < view.cols; c += n) {
     n = chunk_size(c, view.cols);
-    lanes.max(read_chunk(view, r, c, n, kLowest, buffer), padded(n));
+    maxima.add(read_chunk(view, r, c, n, kLowest, buffer), padded(n));
   }
-  return lanes.largest();
+  return maxima.largest();
 }
 
 HWY_INLINE float row_sum_of(const MatrixView& view, std::size_t r) {
   alignas(64) float buffer[kChunk];
-  RunningLanes lanes(0.0F);
+  LaneSums lanes;
   for (std::size_t c = 0, n = 0; c < view.cols; c += n) {
     n = chunk_size(c, view.cols);
     lanes.add(read_chunk(view, r, c, n, 0.0F, buffer), padded(n));
