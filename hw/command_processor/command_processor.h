@@ -101,14 +101,25 @@ class CommandProcessor final : public sc_core::sc_module,
   /// What an engine is given: a command, or a part of a composite.
   struct Unit {
     Command command;
-    SequenceKey key;
+    int lane = 0;
     bool dispatched = false;
   };
+  /// A command that is not complete. A composite has its loads and gemms as units, two tiles at a
+  /// time; every other command is its own only unit.
   struct Entry {
     Command command;
     Ps since_ps = 0;
-    std::map<std::uint32_t, Unit> units;        ///< expanded and not complete, by part
-    std::unique_ptr<CompositeExpansion> tiles;  ///< composites only
+    std::map<std::uint32_t, Unit> units;  ///< expanded and not complete, by part
+    std::unique_ptr<CompositeExpansion> composite;
+    std::uint32_t tiles_expanded = 0;
+    std::uint32_t loads_dispatched = 0;
+    std::uint32_t gemms_dispatched = 0;
+    std::uint32_t gemms_complete = 0;
+    std::string fault;
+  };
+  struct Response {
+    Ps at_ps;
+    SequenceKey key;
     std::string fault;
   };
 
@@ -120,17 +131,24 @@ class CommandProcessor final : public sc_core::sc_module,
                                         tlm::tlm_phase& phase, sc_core::sc_time& delay);
 
   bool full() const { return commands_.size() >= config_.queue_depth; }
-  std::string refusal(const tlm::tlm_generic_payload& payload) const;
+  bool refuse(tlm::tlm_generic_payload& payload) const;
   void enqueue(const Command& command);
   void admit_foreign();
+
   void step();
+  void take_responses();
+  void finish_unit(const Response& response);
+  void finish_command(Entry& entry);
   void expand(Entry& entry);
-  void add_unit(Entry& entry, const Command& command, std::uint32_t part);
+  void add_unit(Entry& entry, std::uint32_t part, const Command& command);
   void dispatch();
-  bool dispatch_one(Engine engine);
-  Unit* head(int lane);
-  void finish_units();
-  void finish_command(CommandId id);
+  bool dispatch_one(int engine);
+  /// The part that goes next in a lane, if it is expanded and waits.
+  bool head(int lane, SequenceKey& key) const;
+  void mark_dispatched(Entry& entry, SequenceKey key);
+  void send(int engine, SequenceKey key, const Unit& unit);
+  void note_response(const tlm::tlm_generic_payload& payload, Ps at_ps);
+  void schedule();
   void trace();
 
   const Config config_;
@@ -138,15 +156,11 @@ class CommandProcessor final : public sc_core::sc_module,
   const FaultCallback on_fault_;
 
   std::uint64_t last_id_ = 0;
-  std::map<std::uint64_t, Entry> commands_;  ///< not complete, by id
-  std::array<std::deque<SequenceKey>, kLanes> lanes_;
+  std::map<std::uint64_t, Entry> commands_;  ///< not complete, by number
+  std::array<std::deque<std::uint64_t>, kLanes> lanes_;
   Scoreboard scoreboard_;
-  struct Response {
-    Ps at_ps;
-    tlm::tlm_generic_payload* payload;
-  };
   std::deque<Response> responses_;
-  std::array<tlm::tlm_generic_payload*, kEngines> requesting_{};
+  std::array<tlm::tlm_generic_payload*, kEngines> requesting_{};  ///< END_REQ to come
   std::array<Ps, kEngines> port_free_ps_{};
   std::deque<tlm::tlm_generic_payload*> foreign_;  ///< nb_transport writers waiting for room
 
@@ -155,7 +169,6 @@ class CommandProcessor final : public sc_core::sc_module,
 
   sim::BusyTimer busy_;
   sim::UnitStats counts_;
-  Ps queue_full_ps_ = 0;
   sim::TraceSignal state_signal_{"state", 2, {"idle", "waiting", "active"}};
   sim::TraceSignal op_signal_{"op", 8};
   sim::TraceSignal queue_signal_{"queue", 16};

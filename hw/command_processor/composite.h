@@ -9,7 +9,7 @@
 namespace cubevp::hw {
 
 /// Why a composite cannot be expanded, or empty.
-std::string composite_error(const Command& composite);
+std::string composite_error(const Command& composite, std::uint64_t scratchpad_bytes);
 
 /// Cuts a composite into tiles: a load of `tile_rows` stored rows of operand 2 into one of two
 /// staging buffers, and a gemm on it. Tile i+2 takes tile i's buffer; the scoreboard holds its

@@ -81,12 +81,12 @@ class Dma final : public sc_core::sc_module, public sim::StatsProvider, public s
   void issue_bursts();
   bool can_issue(std::uint32_t channel) const;
   void issue(std::uint32_t channel);
+  void request(tlm::tlm_generic_payload& payload, Ps ready_ps);
   void prefetch(Job& job);
   void schedule();
   tlm::tlm_sync_enum on_nb_transport(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
   void on_response(tlm::tlm_generic_payload& payload, Ps at_ps);
-  void invalidate(sc_dt::uint64, sc_dt::uint64) {}
 
   const Config config_;
   const sim::PeShared shared_;

@@ -41,7 +41,7 @@ class GemmUnit final : public sc_core::sc_module,
 
   const char* stats_kind() const override { return "gemm"; }
   /// ops: flops, 2*M*N*K of what was asked for, padding left out. bytes: operands and results.
-  /// more: commands, cycles_stepped (steps of the array), fills.
+  /// more: commands, steps (cycles in which the array stepped), fills (those that took time).
   sim::UnitStats stats() const override;
   void reset_stats() override;
   std::vector<sim::TraceSignal*> trace_signals() override { return {&state_signal_, &op_signal_}; }

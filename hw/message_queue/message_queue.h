@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -15,6 +16,7 @@
 #include <tlm>
 
 #include "hw/message_queue/message_queue_config.h"
+#include "hw/sim/agenda.h"
 #include "hw/sim/busy_timer.h"
 #include "hw/sim/command_target.h"
 #include "hw/sim/pe_shared.h"
@@ -82,7 +84,7 @@ class MessageQueue final : public sc_core::sc_module,
   std::vector<Waiting> waiting() const;
 
   const char* stats_kind() const override { return "message_queue"; }
-  /// ops: messages sent and received. bytes: their payload.
+  /// busy: a send is under way. ops: messages sent and received. bytes: their payload.
   /// more: messages_sent, messages_received, bytes_sent, bytes_received, packets, credits,
   /// nonfinite (values sent that no receiver may see).
   sim::UnitStats stats() const override;
@@ -94,68 +96,88 @@ class MessageQueue final : public sc_core::sc_module,
  private:
   static constexpr int kChannels = 2 * kDirections;
 
-  /// A command with what is known at its start.
+  static constexpr Ps kNotYet = -1;
+  /// Tag of a credit's payload: its channel and this bit.
+  static constexpr std::uint64_t kCreditTag = 1U << 8;
+
+  /// A command with what is known at its arrival.
   struct Job {
     tlm::tlm_generic_payload* payload = nullptr;
     Neighbour peer;
     Ps since_ps = 0;
   };
-  /// Messages to one neighbour.
+  /// Messages to one neighbour; the first job is under way when `started`.
   struct Outgoing {
     std::deque<Job> jobs;
     bool started = false;
     Ps software_done_ps = 0;
     std::uint64_t bytes = 0;      ///< of the message under way
     std::uint64_t requested = 0;  ///< bytes of it that went to the network
+    Ps end_ps = kNotYet;          ///< when its last packet was accepted
     std::shared_ptr<std::vector<unsigned char>> staging;
-    Ps data_ready_ps = 0;
+    Ps data_ready_ps = 0;       ///< when the next packet's bytes are out of the scratchpad
     std::uint32_t credits = 0;  ///< free slots at the receiver
-    std::uint32_t next_slot = 0;
+    std::uint32_t slot = 0;     ///< that the next chunk goes to, or the one under way
     std::uint64_t message_number = 0;
-    std::string failure;  ///< a packet was refused
+    std::string failure;  ///< a packet was refused: this and later messages fail
+
+    bool mid_chunk(std::uint32_t slot_bytes) const { return requested % slot_bytes != 0; }
   };
   /// A message that has begun to come in.
   struct Message {
     std::uint64_t bytes = 0;
+    std::uint64_t announced = 0;  ///< bytes whose packets were seen, some still to arrive
     std::uint64_t arrived = 0;
     std::uint64_t taken = 0;  ///< bytes whose slots were returned
-    std::shared_ptr<std::vector<unsigned char>> data;
+    std::vector<unsigned char> data;
   };
   /// Messages from one neighbour.
   struct Incoming {
     std::deque<Job> jobs;
-    std::deque<Message> messages;
+    std::deque<std::shared_ptr<Message>> messages;
     std::uint64_t next_number = 0;
   };
   struct Landing {
-    Ps at_ps;
-    int channel;
-    bool credit;
-    std::uint32_t bytes;
+    int channel = 0;
+    bool credit = false;
+    std::uint32_t bytes = 0;
   };
   struct Credit {
+    int channel;
     Neighbour to;
-    RankAxis axis;
-    Direction direction;
   };
 
   static int channel_of(const MessageParams& m) {
     return index(m.direction) + (m.axis == RankAxis::cube ? kDirections : 0);
   }
+  static RankAxis axis_of(int channel) {
+    return channel < kDirections ? RankAxis::pe : RankAxis::cube;
+  }
+  static Direction direction_of(int channel) {
+    return static_cast<Direction>(channel % kDirections);
+  }
+  /// Place of a window's byte in the scratchpad.
+  std::uint64_t slot_address(int channel, std::uint64_t offset) const;
+
   void start_of_simulation() override;
   void step();
-  void accept_commands();
   void land();
+  void accept_commands();
+  std::string error_of(const Command& command, const Neighbour& peer) const;
   void receive(int channel);
-  void start_sends();
+  void return_slots(int channel, Message& message, const Neighbour& peer);
+  void deliver(const Command& command, const std::shared_ptr<Message>& message);
+  void end_sends(int channel);
+  void start_send(int channel);
+  void copy_out(Outgoing& out, const Command& command);
+  void prefetch(Outgoing& out);
   void pump();
-  bool has_packet(const Outgoing& out) const;
+  bool has_packet(int channel) const;
   void send_packet(int channel);
   void send_credit(const Credit& credit);
-  void transmit(tlm::tlm_generic_payload& payload, Ps at_ps);
-  void end_request();
-  void finish_send(int channel);
-  void fail_send(int channel, const std::string& text);
+  void request(tlm::tlm_generic_payload& payload, Ps ready_ps);
+  void request_accepted(std::uint64_t tag, Ps at_ps);
+  void on_response(const tlm::tlm_generic_payload& payload);
   void schedule();
   tlm::tlm_sync_enum on_net_response(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay);
@@ -163,7 +185,8 @@ class MessageQueue final : public sc_core::sc_module,
                                     sc_core::sc_time& delay);
   void on_net_b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned on_net_debug(tlm::tlm_generic_payload&) { return 0; }
-  void accept_packet(tlm::tlm_generic_payload& payload, Ps at_ps);
+  tlm::tlm_response_status accept_packet(const tlm::tlm_generic_payload& payload, Ps at_ps);
+  bool announce(Incoming& in, const tlm::tlm_generic_payload& payload);
   void trace();
 
   const Config config_;
@@ -173,18 +196,21 @@ class MessageQueue final : public sc_core::sc_module,
 
   std::array<Outgoing, kChannels> out_;
   std::array<Incoming, kChannels> in_;
-  std::deque<Landing> landings_;
+  sim::Agenda<Landing> landings_{"landing_event"};
   std::deque<Credit> credits_to_send_;
   int last_sender_ = kChannels - 1;
+  /// Bytes of packets that were not acknowledged: a send may complete while its last packets are
+  /// still in the network.
+  std::unordered_map<const tlm::tlm_generic_payload*, std::shared_ptr<std::vector<unsigned char>>>
+      in_transit_;
 
   tlm::tlm_generic_payload* requesting_ = nullptr;  ///< BEGIN_REQ sent, END_REQ to come
-  int requesting_channel_ = -1;                     ///< -1: a credit
   Ps port_free_ps_ = 0;
   sc_core::sc_event step_event_{"step_event"};
 
   sim::BusyTimer busy_;
   sim::UnitStats counts_;
-  sim::TraceSignal state_signal_{"state", 3, {"idle", "send", "recv", "send_recv"}};
+  sim::TraceSignal state_signal_{"state", 2, {"idle", "send", "recv", "send_recv"}};
   sim::TraceSignal sends_signal_{"sends", 8};
   sim::TraceSignal recvs_signal_{"recvs", 8};
 };
