@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "hw/numerics/aligned_buffer.h"
 #include "hw/numerics/gemm_blocking.h"
 
 #undef HWY_TARGET_INCLUDE

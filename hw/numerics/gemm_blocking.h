@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <hwy/aligned_allocator.h>
-
 #include <cstddef>
 
 #include "hw/base/command.h"
@@ -18,22 +16,6 @@ inline constexpr std::size_t kPanelDepth = 128;
 inline constexpr std::size_t kStageRows = 16;
 /// Padded, so that the rows of a stage do not share a cache set.
 inline constexpr std::size_t kStageStride = kPanelDepth + 16;
-
-/// Grow-only aligned memory, kept per thread.
-class AlignedBuffer {
- public:
-  float* reserve(std::size_t floats) {
-    if (floats > capacity_) {
-      memory_ = hwy::AllocateAligned<float>(floats);
-      capacity_ = floats;
-    }
-    return memory_.get();
-  }
-
- private:
-  hwy::AlignedFreeUniquePtr<float[]> memory_;
-  std::size_t capacity_ = 0;
-};
 
 /// One call of gemm() and its scratch memory, handed to the code of the SIMD target in use.
 struct GemmCall {

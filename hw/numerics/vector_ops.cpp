@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "hw/numerics/aligned_buffer.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hw/numerics/vector_ops.cpp"
 #include <hwy/foreach_target.h>
@@ -272,8 +274,6 @@ void vector_op_on_target(VectorOp op, float scalar, const MatrixView* operands, 
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-
-#include "hw/numerics/gemm_blocking.h"
 
 namespace cubevp::numerics {
 namespace {
