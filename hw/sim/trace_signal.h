@@ -12,8 +12,9 @@ namespace cubevp::sim {
 
 class TraceSignal;
 
-/// Where changes of traced signals go (platform/trace). Times are never before now; a unit that
-/// knows the future (a link that is busy until t) may announce it.
+/// Where changes of traced signals go (platform/trace). A unit that knows the future (a link that
+/// is busy until t) may announce it. A unit whose announcements may still be overtaken holds them
+/// back and gives them in the order of time, then after the fact: the sink sorts by time.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
@@ -67,6 +68,8 @@ class TraceSource {
  public:
   virtual ~TraceSource() = default;
   virtual std::vector<TraceSignal*> trace_signals() = 0;
+  /// The trace ends: announce changes up to `at_ps` that were held back.
+  virtual void finish_trace(Ps /*at_ps*/) {}
 };
 
 }  // namespace cubevp::sim

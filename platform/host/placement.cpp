@@ -60,7 +60,10 @@ struct Chain {
 class Placer {
  public:
   Placer(const RunConfig& config, const tl::KernelInfo& kernel)
-      : config_(config), w_(config.workload), system_(config.hardware), kernel_(kernel),
+      : config_(config),
+        w_(config.workload),
+        system_(config.hardware),
+        kernel_(kernel),
         allocator_(config.hardware) {}
 
   Placement run() {
@@ -96,7 +99,8 @@ class Placer {
   void place_sharded();
   void place_ring();
   void ring_item(const CubeGroup& group, const std::vector<PeId>& pes, const Problem& problem,
-                 std::uint32_t item, std::map<std::pair<std::uint32_t, std::uint32_t>, tl::Args>& args);
+                 std::uint32_t item,
+                 std::map<std::pair<std::uint32_t, std::uint32_t>, tl::Args>& args);
 
   const RunConfig& config_;
   const WorkloadConfig& w_;
@@ -116,8 +120,8 @@ tl::Args Placer::common_args(std::int64_t rank) const {
   args.set("t_q", w_.new_tokens);
   args.set("offset", w_.context - w_.new_tokens);
   args.set("causal", w_.causal ? 1 : 0);
-  args.set_real("scale", w_.softmax_scale.value_or(
-                             1.0 / std::sqrt(static_cast<double>(w_.head_dim))));
+  args.set_real("scale",
+                w_.softmax_scale.value_or(1.0 / std::sqrt(static_cast<double>(w_.head_dim))));
   args.set_real("softcap", w_.softcap);
   args.set("io", static_cast<std::int64_t>(config_.numerics.io));
   args.set("p", static_cast<std::int64_t>(config_.numerics.p));
@@ -151,16 +155,17 @@ void Placer::launch(CubeId cube, PeId pe, tl::Args args) {
 
 void Placer::configure_cubes(const std::vector<CubeGroup>& groups) {
   const bool ring = kernel_.needs_ring && w_.rank_axis == RankAxis::cube;
-  out_.sfr_writes = ring ? configure_sfr_intercube_ring(system_, groups,
-                                                        static_cast<std::uint32_t>(w_.ranks))
-                         : configure_sfr_intercube_mesh(system_, groups);
+  out_.sfr_writes =
+      ring ? configure_sfr_intercube_ring(system_, groups, static_cast<std::uint32_t>(w_.ranks))
+           : configure_sfr_intercube_mesh(system_, groups);
 }
 
 std::vector<Chain> Placer::chains_over_pes() {
   if (w_.ranks > static_cast<std::int64_t>(system_.pes_per_cube())) {
-    throw std::invalid_argument(fmt::format("workload.ranks: {} ranks on the pe axis, a cube has "
-                                            "{} PEs",
-                                            w_.ranks, system_.pes_per_cube()));
+    throw std::invalid_argument(
+        fmt::format("workload.ranks: {} ranks on the pe axis, a cube has "
+                    "{} PEs",
+                    w_.ranks, system_.pes_per_cube()));
   }
   const std::int64_t cubes = system_.cubes();
   // As few heads a cube as the cubes allow: a head alone where there are enough of them.
@@ -184,20 +189,19 @@ std::vector<Chain> Placer::chains_over_pes() {
   }
   configure_cubes({});
   for (std::int64_t c = 0; c < cubes; ++c) {
-    pe_ring_writes_.push_back(
-        {static_cast<CubeId>(c), sfr::kPeRingSize,
-         kernel_.needs_ring ? static_cast<std::uint32_t>(w_.ranks) : 0});
+    pe_ring_writes_.push_back({static_cast<CubeId>(c), sfr::kPeRingSize,
+                               kernel_.needs_ring ? static_cast<std::uint32_t>(w_.ranks) : 0});
   }
   return chains;
 }
 
 std::vector<Chain> Placer::chains_over_cubes() {
-  const std::vector<CubeGroup> groups = form_groups(
-      system_, static_cast<std::uint32_t>(w_.ranks), kernel_.needs_ring);
+  const std::vector<CubeGroup> groups =
+      form_groups(system_, static_cast<std::uint32_t>(w_.ranks), kernel_.needs_ring);
   if (groups.empty()) {
-    throw std::invalid_argument(fmt::format(
-        "workload.ranks: {} ranks on the cube axis, the system has {} cubes", w_.ranks,
-        system_.cubes()));
+    throw std::invalid_argument(
+        fmt::format("workload.ranks: {} ranks on the cube axis, the system has {} cubes", w_.ranks,
+                    system_.cubes()));
   }
   const std::size_t pes = system_.pes_per_cube();
   std::vector<Chain> chains(groups.size() * pes);
@@ -254,8 +258,8 @@ void Placer::place_sharded() {
   }
 }
 
-void Placer::ring_item(const CubeGroup& group, const std::vector<PeId>& pes,
-                       const Problem& problem, std::uint32_t item,
+void Placer::ring_item(const CubeGroup& group, const std::vector<PeId>& pes, const Problem& problem,
+                       std::uint32_t item,
                        std::map<std::pair<std::uint32_t, std::uint32_t>, tl::Args>& args) {
   const std::int64_t ranks = w_.ranks;
   const auto slices = static_cast<std::int64_t>(pes.size());
@@ -283,7 +287,8 @@ void Placer::ring_item(const CubeGroup& group, const std::vector<PeId>& pes,
           const std::int64_t begin = kernels::part_begin(own.keys(), slices, s);
           const std::int64_t end = kernels::part_begin(own.keys(), slices, s + 1);
           for (const BlockPiece& piece : own.pieces(begin, end)) {
-            const std::uint64_t offset = static_cast<std::uint64_t>(piece.index - begin) * row_bytes();
+            const std::uint64_t offset =
+                static_cast<std::uint64_t>(piece.index - begin) * row_bytes();
             const std::int64_t first = kv_row(problem) + piece.first;
             out_.inputs.push_back({TensorKind::k, static_cast<Address>(k_slots.back()) + offset,
                                    first, piece.stride, piece.keys, 0});
@@ -305,10 +310,14 @@ void Placer::ring_item(const CubeGroup& group, const std::vector<PeId>& pes,
       a.set("pe_active", 1);
       a.set("rows", end - begin, item);
       a.set("first_row", begin, item);
-      a.set("q", static_cast<std::int64_t>(
-                     put(cube, pe, TensorKind::q, q_row(problem) + begin, end - begin)), item);
-      a.set("o", static_cast<std::int64_t>(
-                     put(cube, pe, TensorKind::o, q_row(problem) + begin, end - begin)), item);
+      a.set("q",
+            static_cast<std::int64_t>(
+                put(cube, pe, TensorKind::q, q_row(problem) + begin, end - begin)),
+            item);
+      a.set("o",
+            static_cast<std::int64_t>(
+                put(cube, pe, TensorKind::o, q_row(problem) + begin, end - begin)),
+            item);
       for (std::uint32_t slot = 0; slot < k_slots.size() / pes.size(); ++slot) {
         for (std::uint32_t p = 0; p < pes.size(); ++p) {
           const std::uint32_t at =
@@ -341,8 +350,8 @@ void Placer::place_ring() {
   const std::vector<CubeGroup> groups =
       form_groups(system_, static_cast<std::uint32_t>(w_.ranks), true);
   if (groups.empty()) {
-    throw std::invalid_argument(fmt::format(
-        "workload.ranks: a ring of {} cubes, the system has {}", w_.ranks, system_.cubes()));
+    throw std::invalid_argument(fmt::format("workload.ranks: a ring of {} cubes, the system has {}",
+                                            w_.ranks, system_.cubes()));
   }
   out_.sfr_writes =
       configure_sfr_intercube_ring(system_, groups, static_cast<std::uint32_t>(w_.ranks));

@@ -40,8 +40,8 @@ struct Placement {
   std::vector<TensorRegion> inputs;
   std::vector<TensorRegion> outputs;
   std::vector<PeLaunch> launches;
-  std::int64_t chains = 0;      ///< independent chains of ranks
-  std::int64_t replicas = 1;    ///< copies of each output row
+  std::int64_t chains = 0;    ///< independent chains of ranks
+  std::int64_t replicas = 1;  ///< copies of each output row
 };
 
 /// Places a workload: which PE works on what, and where its tensors lie. Throws

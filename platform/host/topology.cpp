@@ -135,8 +135,8 @@ std::vector<CubeGroup> form_groups(const hw::SystemConfig& system, std::uint32_t
     }
     return groups;
   }
-  std::vector<GridPos> order = ring ? hamiltonian_cycle(block.width, block.height)
-                                    : std::vector<GridPos>{};
+  std::vector<GridPos> order =
+      ring ? hamiltonian_cycle(block.width, block.height) : std::vector<GridPos>{};
   if (order.empty()) {
     order = snake_order(block.width, block.height);
   }
