@@ -32,10 +32,12 @@ HWY_INLINE std::size_t padded(std::size_t n) {
   return (n + kSumLanes - 1) / kSumLanes * kSumLanes;
 }
 
+// Out of line: inlined into every operation they would make the compiler, not the result, slow.
+
 /// n elements of row r from column c; up to the next multiple of kSumLanes `pad` follows. Points
 /// into the view where no conversion is needed, else to `buffer`.
-HWY_INLINE const float* read_chunk(const MatrixView& view, std::size_t r, std::size_t c,
-                                   std::size_t n, float pad, float* buffer) {
+static HWY_NOINLINE const float* read_chunk(const MatrixView& view, std::size_t r, std::size_t c,
+                                            std::size_t n, float pad, float* buffer) {
   const std::uint8_t* p = view.row(r) + c * size_bytes(view.dtype);
   if (view.dtype == DType::f32 && n % kSumLanes == 0) {
     return reinterpret_cast<const float*>(p);
@@ -54,20 +56,20 @@ HWY_INLINE float* result_chunk(const MatrixView& view, std::size_t r, std::size_
   return buffer;
 }
 
-HWY_INLINE void write_chunk(const MatrixView& view, std::size_t r, std::size_t c, std::size_t n,
-                            const float* result, const float* buffer) {
+static HWY_NOINLINE void write_chunk(const MatrixView& view, std::size_t r, std::size_t c,
+                                     std::size_t n, const float* result, const float* buffer) {
   if (result == buffer) {
     write_row(buffer, n, view.dtype, view.row(r) + c * size_bytes(view.dtype));
   }
 }
 
-HWY_INLINE float read_value(const MatrixView& view, std::size_t r, std::size_t c = 0) {
+static HWY_NOINLINE float read_value(const MatrixView& view, std::size_t r, std::size_t c = 0) {
   float value = 0.0F;
   read_row(view.row(r) + c * size_bytes(view.dtype), view.dtype, 1, &value);
   return value;
 }
 
-HWY_INLINE void write_value(const MatrixView& view, std::size_t r, float value) {
+static HWY_NOINLINE void write_value(const MatrixView& view, std::size_t r, float value) {
   write_row(&value, 1, view.dtype, view.row(r));
 }
 
