@@ -29,6 +29,8 @@ namespace cubevp::kernels {
 //   q[i], o[i] (rows, head_dim): this PE's rows; rows[i] may be 0
 //   first_row[i]: number of its first row in (head, query) order over the group; query t of row r
 //   is (first_row + r) % t_q
+//   max_rows[i]: the most rows that any PE of the ring has; may be left out where every PE's rows
+//   fit the scratchpad at once, since it only serves to agree on the number of passes
 //   slices: PEs of the cube that share the block (pe_tiling), slice: this PE's number among them
 //   k[s*slices + p of item i], see key_slot(): the two slots in which a block lives, slice p each
 //   keys of block b: block_keys[i*ranks + b]; block b starts at rank b

@@ -93,7 +93,7 @@ Triplet reduce_scatter(tl::Context& ctx, const AttentionArgs& a, const Triplet& 
         [&] {
           if (converted) {
             const Triplet wire = shrink(ctx, out[buffer % out.size()], held.rows());
-            copy(ctx, wire, held);
+            convert(ctx, wire, held);
             send(ctx, a, Direction::east, wire);
           } else {
             send(ctx, a, Direction::east, held);

@@ -14,6 +14,10 @@ void attention_mesh_mlo(tl::Context& ctx, const tl::Args& args);
 /// finished rows.
 void attention_ring_mlo(tl::Context& ctx, const tl::Args& args);
 
+/// Decode over an open chain of ranks, a power of two of them: recursive doubling, log2 n merges.
+/// Partners are 1, 2, 4, ... ranks apart, and the ranks between them pass their messages on.
+void attention_tree_mlo(tl::Context& ctx, const tl::Args& args);
+
 /// Prefill. Each PE keeps its query rows; the blocks of K and V pass westwards around the ring of
 /// cubes, transfer and computation overlapping.
 void gqa_prefill_ring(tl::Context& ctx, const tl::Args& args);

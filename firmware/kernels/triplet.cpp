@@ -22,6 +22,17 @@ Triplet shrink(tl::Context& ctx, const Triplet& t, std::int64_t rows) {
   return parts_of(ctx, ctx.slice(t.all, 0, {rows * (head_dim + 2)}), rows, head_dim);
 }
 
+void convert(tl::Context& ctx, const Triplet& wire, const Triplet& from) {
+  const tl::ScratchScope scope(ctx);
+  ctx.copy_to(wire.m, from.m);
+  const tl::Tensor rounded = ctx.cast(wire.m, DType::f32);
+  // l is 0 where no key was seen; there m is -inf and the difference means nothing.
+  const tl::Tensor lost = ctx.where(from.l, ctx.sub(from.m, rounded), from.l);
+  const tl::Tensor factor = ctx.exp(lost);
+  ctx.copy_to(wire.l, ctx.mul(from.l, factor));
+  ctx.copy_to(wire.o, ctx.mul(from.o, factor));
+}
+
 void send(tl::Context& ctx, const AttentionArgs& a, Direction to, const Triplet& t) {
   const auto rows = static_cast<std::uint32_t>(t.rows());
   if (a.pack) {

@@ -25,6 +25,10 @@ Triplet make_triplet(tl::Context& ctx, std::int64_t rows, std::int64_t head_dim,
 /// The first `rows` rows' worth of a larger buffer, as a triplet of its own.
 Triplet shrink(tl::Context& ctx, const Triplet& t, std::int64_t rows);
 
+/// Puts the state `from` into `wire`, whose type is that of the exchange. Rounding m alone would
+/// weigh its rank wrongly, by a factor of exp(m - rounded m): l and O are scaled to make up for it.
+void convert(tl::Context& ctx, const Triplet& wire, const Triplet& from);
+
 /// One message with `pack`, else m, l and O as one each.
 void send(tl::Context& ctx, const AttentionArgs& a, Direction to, const Triplet& t);
 void recv(tl::Context& ctx, const AttentionArgs& a, Direction from, const Triplet& t);

@@ -115,10 +115,11 @@ TEST_P(Decode, RowsThatDoNotFitGoInPasses) {
 }
 
 TEST_P(Decode, SmallestChannelsDoNotBlock) {
-  for (const std::int64_t ranks : {2, 3, 4, 8}) {
+  for (const std::int64_t ranks : {2, 3, 8}) {
     for (const bool overlap : {true, false}) {
       AttentionCase c = base();
       c.ranks = ranks;
+      c.head_dim = 16;
       c.channel_bytes = 64;
       c.overlap = overlap;
       c.pack = overlap;
@@ -196,6 +197,73 @@ TEST(MeshMlo, NeedsNoRegisterOfTheRing) {
   AttentionCase c;
   c.configure_ring = false;
   expect_right(c);
+}
+
+TEST(TreeMlo, EveryPowerOfTwoOfRanks) {
+  for (const std::int64_t ranks : {1, 2, 4, 8}) {
+    for (const std::int64_t keys : {1, 7, 130}) {
+      for (const DType exchange : {DType::f32, DType::f16}) {
+        for (const bool async : {true, false}) {
+          AttentionCase c;
+          c.kernel = "attention_tree_mlo";
+          c.ranks = ranks;
+          c.keys = keys;
+          c.exchange = exchange;
+          c.overlap = async;
+          c.pack = async;
+          c.axis = async ? RankAxis::pe : RankAxis::cube;
+          expect_right(c);
+        }
+      }
+    }
+  }
+}
+
+TEST(TreeMlo, SmallestChannelsDoNotBlock) {
+  AttentionCase c;
+  c.kernel = "attention_tree_mlo";
+  c.channel_bytes = 64;
+  c.head_dim = 16;
+  expect_right(c);
+}
+
+TEST(TreeMlo, MiddleLinkCarriesHalfTheRanksAndThereAreLog2Merges) {
+  AttentionCase c;
+  c.kernel = "attention_tree_mlo";
+  const AttentionResult r = expect_right(c);
+  const auto& middle = r.machine->counted(CubeId{0}, PeId{3});
+  std::int64_t merges = 0;
+  std::int64_t eastwards = 0;
+  for (const Command& command : middle.commands) {
+    merges += command.opcode == Opcode::vector && command.vector_op == VectorOp::merge_mlo ? 1 : 0;
+    eastwards +=
+        command.opcode == Opcode::send && command.message.direction == Direction::east ? 1 : 0;
+  }
+  EXPECT_EQ(merges, 3);
+  EXPECT_EQ(eastwards, 4);
+}
+
+TEST(TreeMlo, AllRanksEndWithTheSameBits) {
+  AttentionCase c;
+  c.kernel = "attention_tree_mlo";
+  const AttentionResult r = expect_right(c);
+  for (const auto& replica : r.replicas) {
+    EXPECT_EQ(replica, r.replicas[0]);
+  }
+}
+
+TEST(TreeMlo, OtherRankCountsFault) {
+  AttentionCase c;
+  c.kernel = "attention_tree_mlo";
+  c.ranks = 6;
+  try {
+    run_attention(c, normal_inputs(c));
+    FAIL() << "no fault";
+  } catch (const tl::KernelFault& e) {
+    EXPECT_STREQ(e.what(),
+                 "kernel attention_tree_mlo, cube 0, PE 0: argument ranks: recursive doubling "
+                 "needs a power of two, got 6");
+  }
 }
 
 TEST(RingMlo, AllRanksEndWithTheSameBits) {
