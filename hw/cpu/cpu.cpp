@@ -21,8 +21,13 @@ struct CommandFaulted : std::runtime_error {
 
 Cpu::Cpu(const sc_core::sc_module_name& name, const Config& config, const PeIdentity& identity,
          const Shared& shared, CpuWires wires)
-    : sc_module(name), config_(config), identity_(identity), pool_(shared.pool),
-      activity_(shared.activity), firmware_(shared.firmware), wires_(std::move(wires)) {
+    : sc_module(name),
+      config_(config),
+      identity_(identity),
+      pool_(shared.pool),
+      activity_(shared.activity),
+      firmware_(shared.firmware),
+      wires_(std::move(wires)) {
   SC_HAS_PROCESS(Cpu);
   SC_THREAD(thread);
   // Kernels keep tensors in the scratchpad, not on their stack; this is room for C++ frames.
@@ -45,8 +50,8 @@ void Cpu::run_kernel() {
   try {
     const std::uint32_t pe = index(identity_.pe);
     const std::uint32_t kernel = read_sfr(sfr::kPeKernel + 4 * pe);
-    const Address args = read_sfr(sfr::kPeArgsLo + 4 * pe) |
-                         (Address{read_sfr(sfr::kPeArgsHi + 4 * pe)} << 32);
+    const Address args =
+        read_sfr(sfr::kPeArgsLo + 4 * pe) | (Address{read_sfr(sfr::kPeArgsHi + 4 * pe)} << 32);
     firmware_(*this, kernel, args);
     leave_if_faulted();
   } catch (const CommandFaulted&) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <tlm_utils/simple_initiator_socket.h>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_initiator_socket.h>
 
 #include "hw/base/command_port.h"
 #include "hw/cpu/cpu_config.h"
@@ -25,8 +25,8 @@ struct CpuWires {
   const sc_core::sc_event& start;              ///< the register block starts this PE
   const sc_core::sc_event& command_completed;  ///< some command of this PE has completed
   std::function<bool(CommandId)> complete;
-  std::function<std::size_t()> incomplete;     ///< commands issued and not complete
-  std::function<void(bool faulted)> finish;    ///< to the register block
+  std::function<std::size_t()> incomplete;   ///< commands issued and not complete
+  std::function<void(bool faulted)> finish;  ///< to the register block
   std::function<void(std::uint64_t offset, void* data, std::size_t bytes)> peek_scratchpad;
 };
 
@@ -42,7 +42,9 @@ using FirmwareImage =
 /// simulated time unless it asks for it (spend_cycles).
 ///
 /// Does not model: instruction fetch, caches, interrupts to the PE.
-class Cpu final : public sc_core::sc_module, public CommandPort, public sim::StatsProvider,
+class Cpu final : public sc_core::sc_module,
+                  public CommandPort,
+                  public sim::StatsProvider,
                   public sim::TraceSource {
  public:
   using Config = CpuConfig;

@@ -42,6 +42,8 @@ class Scratchpad final : public sc_core::sc_module,
   /// Bytes as they are now; zeros when none are kept.
   void peek(std::uint64_t offset, void* data, std::size_t bytes) const;
   void fill(unsigned char value);
+  /// transport_dbg for whoever has no port.
+  unsigned debug_access(tlm::tlm_generic_payload& payload) { return transport_dbg(payload); }
   std::uint64_t bytes() const { return config_.bytes; }
 
   const char* stats_kind() const override { return "scratchpad"; }

@@ -310,6 +310,7 @@ void Placer::ring_item(const CubeGroup& group, const std::vector<PeId>& pes, con
       a.set("pe_active", 1);
       a.set("rows", end - begin, item);
       a.set("first_row", begin, item);
+      a.set("max_rows", ceil_div(ceil_div(rows, ranks), slices), item);
       a.set("q",
             static_cast<std::int64_t>(
                 put(cube, pe, TensorKind::q, q_row(problem) + begin, end - begin)),
