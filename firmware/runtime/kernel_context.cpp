@@ -217,6 +217,29 @@ void KernelContext::check_per_row(const char* op, const Tensor& t, std::int64_t 
   }
 }
 
+void KernelContext::check_overlap(const Command& command) const {
+  const auto shape = [](const Operand& o) {
+    return Shape{o.rows, o.cols}.to_string() + " " + std::string(to_string(o.dtype));
+  };
+  for (int i = 0; i < command.operand_count; ++i) {
+    const Operand& w = command.operands[static_cast<std::size_t>(i)];
+    for (int j = 0; (command.writes >> i & 1) != 0 && j < command.operand_count; ++j) {
+      const Operand& other = command.operands[static_cast<std::size_t>(j)];
+      const bool apart = i == j || w.space != other.space ||
+                         w.address + w.span_bytes() <= other.address ||
+                         other.address + other.span_bytes() <= w.address;
+      const bool in_place = command.opcode == Opcode::vector && w.address == other.address &&
+                            w.row_stride_bytes == other.row_stride_bytes && w.rows == other.rows &&
+                            w.cols == other.cols && w.dtype == other.dtype &&
+                            (command.writes >> j & 1) == 0;
+      if (!apart && !in_place) {
+        throw KernelFault(std::string(command.label) + ": what it writes, " + shape(w) +
+                          ", overlaps its operand " + shape(other));
+      }
+    }
+  }
+}
+
 // --- commands -------------------------------------------------------------------------------
 
 Operand KernelContext::operand(const char* op, const Tensor& t) const {
@@ -247,6 +270,7 @@ void KernelContext::submit(Command command, const std::string& why) {
   if (scope_underflow_) {
     throw KernelFault("scratch_scope: more scopes were closed than opened");
   }
+  check_overlap(command);
   const CommandId id = port_.issue(command);
   if (options_.blocking) {
     port_.wait_for(id, {why.empty() ? std::string(command.label) : why, id});

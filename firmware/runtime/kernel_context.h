@@ -95,6 +95,9 @@ class KernelContext final : public tl::Context {
   void check_same_shape(const char* op, const Tensor& a, const Tensor& b) const;
   void check_per_row(const char* op, const Tensor& t, std::int64_t rows) const;
   void check_dot(const char* op, const Tensor& dst, const Tensor& a, const Tensor& b) const;
+  /// No operand is overwritten while it is read: what is written overlaps nothing else, unless an
+  /// elementwise operation works in place.
+  void check_overlap(const Command& command) const;
   Operand operand(const char* op, const Tensor& t) const;
   void attach(Command& command, const Tensor& t, Use use) const;
   void submit(Command command, const std::string& why = {});

@@ -7,6 +7,11 @@
 
 namespace cubevp::tl {
 
+namespace {
+// Beyond any memory, and far enough from where sizes in bytes overflow.
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
+}  // namespace
+
 Shape::Shape(std::initializer_list<std::int64_t> dims) {
   if (dims.size() == 0 || dims.size() > dims_.size()) {
     throw KernelFault("shape: 1 to 4 dimensions, got " + std::to_string(dims.size()));
@@ -14,10 +19,15 @@ Shape::Shape(std::initializer_list<std::int64_t> dims) {
   for (const std::int64_t d : dims) {
     dims_[static_cast<std::size_t>(rank_++)] = d;
   }
+  std::int64_t n = 1;
   for (const std::int64_t d : dims) {
     if (d < 0) {
       throw KernelFault("shape " + to_string() + ": a dimension is negative");
     }
+    if (d != 0 && n > kMaxElements / d) {
+      throw KernelFault("shape " + to_string() + ": too many elements");
+    }
+    n *= d != 0 ? d : 1;
   }
 }
 

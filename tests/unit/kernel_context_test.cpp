@@ -224,6 +224,24 @@ TEST_F(KernelContextTest, OnlyContiguousTensorsTravel) {
             "send: (16, 8) f32 is not contiguous");
 }
 
+TEST_F(KernelContextTest, OperandsMustNotOverlapWhatIsWritten) {
+  EXPECT_EQ(fault([](tl::Context& c) {
+              const Tensor a = c.zeros({16, 16}, DType::f32);
+              c.dot_to(a, a, c.zeros({16, 16}, DType::f32));
+            }),
+            "dot: what it writes, (16, 16) f32, overlaps its operand (16, 16) f32");
+  EXPECT_EQ(fault([](tl::Context& c) {
+              const Tensor a = c.zeros({16, 16}, DType::f32);
+              c.copy_to(c.rows(a, 1, 8), c.rows(a, 0, 8));
+            }),
+            "copy: what it writes, (8, 16) f32, overlaps its operand (8, 16) f32");
+  run([](tl::Context& c) {
+    const Tensor a = c.zeros({16, 16}, DType::f32);
+    c.copy_to(a, a);
+    c.copy_to(c.rows(a, 8, 8), c.rows(a, 0, 8));
+  });
+}
+
 TEST_F(KernelContextTest, WaitNeedsAPendingReceive) {
   EXPECT_EQ(fault([](tl::Context& c) {
               c.wait(c.zeros({8, 16}, DType::f32));

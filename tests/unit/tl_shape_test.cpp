@@ -31,6 +31,7 @@ TEST(Shape, RejectsTooManyNoneAndNegativeDimensions) {
   EXPECT_THROW((Shape{1, 2, 3, 4, 5}), KernelFault);
   EXPECT_THROW(Shape(std::initializer_list<std::int64_t>{}), KernelFault);
   EXPECT_THROW((Shape{4, -1}), KernelFault);
+  EXPECT_THROW((Shape{1LL << 40, 0, 1LL << 40}), KernelFault);
 }
 
 TEST(Shape, ComparesByRankAndDimensions) {
