@@ -58,7 +58,8 @@ Dma::Dma(const sc_core::sc_module_name& name, const Config& config, const sim::P
     : sc_module(name),
       config_(config),
       shared_(shared),
-      jobs_(config.read_channels + config.write_channels) {
+      jobs_(config.read_channels + config.write_channels),
+      last_issued_(config.read_channels + config.write_channels - 1) {
   net_isock.register_nb_transport_bw(this, &Dma::on_nb_transport);
   SC_HAS_PROCESS(Dma);
   SC_METHOD(step);

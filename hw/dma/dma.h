@@ -94,8 +94,8 @@ class Dma final : public sc_core::sc_module, public sim::StatsProvider, public s
 
   std::deque<tlm::tlm_generic_payload*> waiting_reads_;
   std::deque<tlm::tlm_generic_payload*> waiting_writes_;
-  std::vector<Job> jobs_;  ///< read channels, then write channels
-  std::uint32_t last_issued_ = 0;
+  std::vector<Job> jobs_;      ///< read channels, then write channels
+  std::uint32_t last_issued_;  ///< channel
   std::uint64_t reads_in_flight_ = 0;
   std::uint64_t writes_in_flight_ = 0;
   /// Bursts whose end is known, earliest first.
