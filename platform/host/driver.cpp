@@ -22,8 +22,12 @@ Driver::Driver(const sc_core::sc_module_name& name, hw::System& system)
 
 void Driver::thread() {
   while (true) {
-    wait(submit_event_);
+    // A job may be submitted before this thread runs for the first time.
+    while (job_.placement == nullptr) {
+      wait(submit_event_);
+    }
     run_job();
+    job_.placement = nullptr;
     finished_ps_ = sim::now_ps();
     finished_ = true;
     sc_core::sc_pause();
@@ -75,6 +79,7 @@ void Driver::start() {
 void Driver::await_interrupts() {
   while (true) {
     bool all_done = true;
+    bool time_passed = false;
     sc_core::sc_event_or_list interrupts;
     for (std::size_t c = 0; c < started_cubes_.size(); ++c) {
       if (!started_cubes_[c]) {
@@ -89,6 +94,7 @@ void Driver::await_interrupts() {
       const std::uint32_t status = read_register(static_cast<CubeId>(c), sfr::kIrqStatus);
       write_register(static_cast<CubeId>(c), sfr::kIrqClear, status);
       started_cubes_[c] = false;
+      time_passed = true;
       if ((status & sfr::kIrqFault) != 0) {
         faulted_ = true;
         return;
@@ -97,7 +103,10 @@ void Driver::await_interrupts() {
     if (all_done) {
       return;
     }
-    wait(interrupts);
+    // Interrupts that came while registers were read are found by looking again.
+    if (!time_passed) {
+      wait(interrupts);
+    }
   }
 }
 
