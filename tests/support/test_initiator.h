@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -50,7 +51,7 @@ class TestInitiator : public sc_core::sc_module {
     tlm::tlm_command command = tlm::TLM_READ_COMMAND;
     Address address = 0;
     std::vector<unsigned char> data{};  ///< written, or read back
-    Ps at = 0;                        ///< not to be issued before
+    Ps at = 0;                          ///< not to be issued before
     sim::MessageClass message_class = sim::MessageClass::request;
 
     Ps begun = -1;     ///< BEGIN_REQ
@@ -80,7 +81,7 @@ class TestInitiator : public sc_core::sc_module {
 
   Access& add(Access access) {
     accesses_.push_back(std::make_unique<Access>(std::move(access)));
-    agenda_.push(std::max(accesses_.back()->at, sim::now_ps()), Todo{});
+    wake(std::max(accesses_.back()->at, sim::now_ps()));
     return *accesses_.back();
   }
   Access& read(Address address, std::size_t bytes, Ps at = 0) {
@@ -124,9 +125,20 @@ class TestInitiator : public sc_core::sc_module {
     dont_initialize();
   }
 
+  /// One entry at a time that makes run() look for something to issue.
+  void wake(Ps at) {
+    if (at < wake_at_) {
+      wake_at_ = at;
+      agenda_.push(at, Todo{});
+    }
+  }
+
   void run() {
     Todo todo;
     while (agenda_.take_due(todo)) {
+      if (wake_at_ <= sim::now_ps()) {
+        wake_at_ = kNever;
+      }
       if (todo.end_resp != nullptr) {
         tlm::tlm_phase phase = tlm::END_RESP;
         sc_core::sc_time t;
@@ -145,7 +157,7 @@ class TestInitiator : public sc_core::sc_module {
       const Ps now = sim::now_ps();
       const Ps at = std::max(access.at, free_at_);
       if (at > now) {
-        agenda_.push(at, Todo{});
+        wake(at);
         return;
       }
       tlm::tlm_generic_payload& payload =
@@ -184,7 +196,7 @@ class TestInitiator : public sc_core::sc_module {
       request_ = nullptr;
       free_at_ = at;
       find(payload).accepted = at;
-      agenda_.push(at, Todo{});
+      wake(at);
     }
   }
 
@@ -203,7 +215,7 @@ class TestInitiator : public sc_core::sc_module {
       }
     }
     --under_way_;
-    agenda_.push(at, Todo{});
+    wake(at);
     if (on_done) {
       on_done(access);
     }
@@ -248,6 +260,8 @@ class TestInitiator : public sc_core::sc_module {
   Ps free_at_ = 0;
   std::vector<std::pair<tlm::tlm_generic_payload*, Access*>> active_;
   Access unknown_;
+  static constexpr Ps kNever = std::numeric_limits<Ps>::max();
+  Ps wake_at_ = kNever;
   sim::Agenda<Todo> agenda_{"agenda"};
 };
 
