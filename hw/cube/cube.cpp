@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/cube/cube.h"
 
-#include <stdexcept>
+#include <algorithm>
 #include <string>
 
 #include "hw/base/sfr_table.h"
@@ -84,6 +84,20 @@ const LinkConfig& Cube::link_config(Direction side) const {
   return leaves_package ? config_.package_link : config_.link;
 }
 
+bool Cube::wired(Direction side) const {
+  switch (side) {
+    case Direction::east:
+      return static_cast<std::uint32_t>(position_.x) + 1 < config_.columns();
+    case Direction::west:
+      return position_.x > 0;
+    case Direction::north:
+      return position_.y > 0;
+    case Direction::south:
+      return static_cast<std::uint32_t>(position_.y) + 1 < config_.rows();
+  }
+  return false;
+}
+
 LinkPorts Cube::link_ports(Direction side) const {
   const NocConfig& noc = config_.noc;
   const bool horizontal = side == Direction::east || side == Direction::west;
@@ -92,6 +106,10 @@ LinkPorts Cube::link_ports(Direction side) const {
   ports.flight_ps = link_flight_ps(
       link_config(side), noc.clock.cycles(noc.interface_inject_cycles + noc.interface_eject_cycles),
       (horizontal ? noc.columns : noc.rows) - 1, noc.clock.cycles(noc.hop_cycles));
+  if (!wired(side)) {
+    // No wire, no flight time that could be too short.
+    ports.flight_ps = std::max<Ps>(0, ports.flight_ps);
+  }
   ports.noc_cycle_ps = noc.clock.period_ps();
   ports.noc_bytes_per_cycle = noc.bytes_per_cycle();
   ports.noc_buffer_flits = noc_buffer_flits(noc);

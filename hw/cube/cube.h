@@ -55,6 +55,7 @@ class Cube final : public sc_core::sc_module {
  private:
   SfrBlock::Config sfr_config(const CubeContext& context);
   LinkPorts link_ports(Direction side) const;
+  bool wired(Direction side) const;
   const LinkConfig& link_config(Direction side) const;
   Neighbour neighbour_of(PeId pe, RankAxis axis, Direction direction) const;
   Pe* make_pe(const char* name, std::size_t i, const CubeContext& context);
