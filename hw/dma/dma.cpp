@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "hw/base/command_check.h"
@@ -58,8 +59,14 @@ Dma::Dma(const sc_core::sc_module_name& name, const Config& config, const sim::P
     : sc_module(name),
       config_(config),
       shared_(shared),
-      jobs_(config.read_channels + config.write_channels),
-      last_issued_(config.read_channels + config.write_channels - 1) {
+      jobs_(config.read_channels + config.write_channels) {
+  if (config.read_channels == 0 || config.write_channels == 0 || config.outstanding_bursts == 0) {
+    throw std::invalid_argument("dma: channels and outstanding_bursts must not be 0");
+  }
+  if (config.burst_bytes == 0 || config.burst_bytes > sim::PayloadPool::kDummyBytes) {
+    throw std::invalid_argument("dma: burst_bytes must be between 1 and " +
+                                std::to_string(sim::PayloadPool::kDummyBytes));
+  }
   net_isock.register_nb_transport_bw(this, &Dma::on_nb_transport);
   SC_HAS_PROCESS(Dma);
   SC_METHOD(step);
@@ -110,6 +117,7 @@ void Dma::start_job(std::uint32_t channel, tlm::tlm_generic_payload& payload) {
   Job& job = jobs_[channel];
   job = Job{};
   job.command = &payload;
+  job.sequence = next_sequence_++;
   job.fault = error_of(command, shared_.id.scratchpad_bytes);
   if (!busy_.busy()) {
     state_signal_.set(1);
@@ -158,20 +166,33 @@ bool Dma::can_issue(std::uint32_t channel) const {
 }
 
 void Dma::issue_bursts() {
-  const auto channels = static_cast<std::uint32_t>(jobs_.size());
-  bool issued = true;
-  while (issued && requesting_ == nullptr && port_free_ps_ <= sim::now_ps()) {
-    issued = false;
-    for (std::uint32_t i = 1; i <= channels && !issued; ++i) {
-      const std::uint32_t channel = (last_issued_ + i) % channels;
-      if (can_issue(channel)) {
-        last_issued_ = channel;
-        issue(channel);
-        issued = true;
-      }
+  while (requesting_ == nullptr && port_free_ps_ <= sim::now_ps()) {
+    // Loads and stores take turns; each kind issues its oldest command first, so that commands
+    // complete one after the other and the next one fills the gaps.
+    const bool reads_first = !last_was_read_;
+    std::uint32_t channel = oldest_to_issue(reads_first);
+    if (channel == jobs_.size()) {
+      channel = oldest_to_issue(!reads_first);
     }
+    if (channel == jobs_.size()) {
+      break;
+    }
+    last_was_read_ = is_read(channel);
+    issue(channel);
   }
   in_flight_signal_.set(reads_in_flight_ + writes_in_flight_);
+}
+
+std::uint32_t Dma::oldest_to_issue(bool reads) const {
+  const auto channels = static_cast<std::uint32_t>(jobs_.size());
+  std::uint32_t oldest = channels;
+  for (std::uint32_t channel = 0; channel < channels; ++channel) {
+    if (is_read(channel) == reads && can_issue(channel) &&
+        (oldest == channels || jobs_[channel].sequence < jobs_[oldest].sequence)) {
+      oldest = channel;
+    }
+  }
+  return oldest;
 }
 
 void Dma::issue(std::uint32_t channel) {

@@ -26,12 +26,13 @@ namespace cubevp::hw {
 /// processor's queue bounds them), keeps `read_channels` loads and `write_channels` stores in
 /// progress, each kind in order, and cuts them into bursts.
 ///
-/// Timing: bursts of all commands in progress are issued round-robin over the channels on one
-/// network port, as END_REQ allows, while fewer than `outstanding_bursts` of their direction are
-/// in flight. A load's burst is in flight until the scratchpad's banks have taken it; a store's
-/// until its acknowledgement. A store reads the scratchpad one burst ahead of the network.
-/// Data: a load lands in a staging buffer and is copied into the scratchpad when the command is
-/// complete; a store is copied out when it starts.
+/// Timing: bursts go out on one network port as END_REQ allows, while fewer than
+/// `outstanding_bursts` of their direction are in flight. Loads and stores take turns; of each kind
+/// the oldest command in progress goes first and the next one fills its gaps. A load's burst is in
+/// flight until the scratchpad's banks have taken it; a store's until its acknowledgement. A store
+/// reads the scratchpad one burst ahead of the network. Data: a load lands in a staging buffer and
+/// is copied into the scratchpad when the command is complete; a store is copied out when it
+/// starts.
 ///
 /// Does not model: descriptors fetched from memory, reordering between bursts of a channel.
 class Dma final : public sc_core::sc_module, public sim::StatsProvider, public sim::TraceSource {
@@ -56,6 +57,7 @@ class Dma final : public sc_core::sc_module, public sim::StatsProvider, public s
   /// A command in progress.
   struct Job {
     tlm::tlm_generic_payload* command = nullptr;  ///< nullptr: the channel is free
+    std::uint64_t sequence = 0;                   ///< order of start
     BurstSplitter splitter;
     std::shared_ptr<std::vector<unsigned char>> staging;
     Ps data_ready_ps = 0;  ///< stores: when the next burst's bytes are out of the scratchpad
@@ -80,6 +82,7 @@ class Dma final : public sc_core::sc_module, public sim::StatsProvider, public s
   void complete_if_done(std::uint32_t channel);
   void issue_bursts();
   bool can_issue(std::uint32_t channel) const;
+  std::uint32_t oldest_to_issue(bool reads) const;
   void issue(std::uint32_t channel);
   void request(tlm::tlm_generic_payload& payload, Ps ready_ps);
   void prefetch(Job& job);
@@ -94,8 +97,9 @@ class Dma final : public sc_core::sc_module, public sim::StatsProvider, public s
 
   std::deque<tlm::tlm_generic_payload*> waiting_reads_;
   std::deque<tlm::tlm_generic_payload*> waiting_writes_;
-  std::vector<Job> jobs_;      ///< read channels, then write channels
-  std::uint32_t last_issued_;  ///< channel
+  std::vector<Job> jobs_;  ///< read channels, then write channels
+  std::uint64_t next_sequence_ = 0;
+  bool last_was_read_ = false;
   std::uint64_t reads_in_flight_ = 0;
   std::uint64_t writes_in_flight_ = 0;
   /// Bursts whose end is known, earliest first.

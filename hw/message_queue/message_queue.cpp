@@ -19,6 +19,10 @@ MessageQueue::MessageQueue(const sc_core::sc_module_name& name, const Config& co
   if (config.slots == 0 || config.slot_bytes == 0 || config.packet_bytes == 0) {
     throw std::invalid_argument("message_queue: slots, slot_bytes and packet_bytes must not be 0");
   }
+  if (config.packet_bytes > sim::PayloadPool::kDummyBytes) {
+    throw std::invalid_argument("message_queue: packet_bytes exceeds " +
+                                std::to_string(sim::PayloadPool::kDummyBytes));
+  }
   if (std::uint64_t{config.slots} * config.slot_bytes > kCreditBit) {
     throw std::invalid_argument("message_queue: " + std::to_string(config.slots) + " slots of " +
                                 std::to_string(config.slot_bytes) +

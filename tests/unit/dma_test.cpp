@@ -162,7 +162,7 @@ TEST(Dma, StreamsAtThePortsRate) {
   }
 }
 
-TEST(Dma, TwoLoadsShareThePortAndAThirdWaits) {
+TEST(Dma, TheOldestLoadGoesFirstAndTheNextFollowsWithoutAGap) {
   DmaBench bench(timing(10 * kCycle, 4 * kCycle));
   std::vector<CommandSource::Issued*> issued;
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -172,11 +172,35 @@ TEST(Dma, TwoLoadsShareThePortAndAThirdWaits) {
   sc_core::sc_start();
   const auto& arrivals = bench.memory.arrivals();
   ASSERT_EQ(arrivals.size(), 96U);
-  for (std::size_t i = 0; i < 64; ++i) {
-    EXPECT_EQ(arrivals[i].address / 65536, i % 2) << i;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    EXPECT_EQ(arrivals[i].address / 65536, i / 32) << i;
   }
+  // Two loads are in progress; the third starts when the first is complete.
   EXPECT_GE(arrivals[64].at, issued[0]->done);
   EXPECT_EQ(issued[2]->accepted, 0);
+  // 96 bursts, 4 cycles apart; the last is in the scratchpad 10 + 2 cycles after its start.
+  EXPECT_EQ(issued[2]->done, (95 * 4 + 10 + 2) * kCycle);
+}
+
+TEST(Dma, LoadsAndStoresTakeTurns) {
+  test::TestTarget::Timing slow = timing(10 * kCycle, 4 * kCycle);
+  slow.depth = 1;
+  DmaBench bench(slow);
+  bench.source.add(load(block(0, 1, 8192), in_hbm(block(0, 1, 8192))));
+  bench.source.add(store(in_hbm(block(65536, 1, 8192)), block(65536, 1, 8192)));
+  sc_core::sc_start();
+  const auto& arrivals = bench.memory.arrivals();
+  ASSERT_EQ(arrivals.size(), 64U);
+  for (std::size_t i = 2; i + 2 < arrivals.size(); ++i) {
+    EXPECT_NE(arrivals[i].write, arrivals[i - 1].write) << i;
+  }
+}
+
+TEST(Dma, SettingsThatCannotWorkAreRefused) {
+  PeBench pe;
+  DmaConfig config;
+  config.burst_bytes = 0;
+  EXPECT_THROW(Dma("dma", config, pe.shared), std::invalid_argument);
 }
 
 TEST(Dma, LoadsAndStoresAreInProgressTogether) {

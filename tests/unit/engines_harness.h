@@ -163,6 +163,20 @@ struct PeBench {
   std::vector<std::unique_ptr<SocketStub>> stubs;
 };
 
+/// Binds initiator sockets that a test leaves open.
+class TargetStub : public sc_core::sc_module {
+ public:
+  tlm_utils::simple_target_socket<TargetStub> tsock{"tsock"};
+  explicit TargetStub(const sc_core::sc_module_name& name) : sc_module(name) {
+    tsock.register_b_transport(this, &TargetStub::b_transport);
+  }
+
+ private:
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  }
+};
+
 /// Gives an engine commands, each not before its time, as its END_REQ allows.
 class CommandSource : public sc_core::sc_module {
  public:
@@ -222,6 +236,9 @@ class CommandSource : public sc_core::sc_module {
       return tlm::TLM_ACCEPTED;
     }
     Issued& issued = *issued_[sim::extension(payload)->initiator_tag];
+    if (issued.accepted < 0) {
+      accepted(payload);
+    }
     issued.done = sim::now_ps();
     issued.fault = sim::extension(payload)->fault;
     if (payload.is_response_error()) {
