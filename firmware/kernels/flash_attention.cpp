@@ -32,7 +32,8 @@ std::int64_t FlashAttention::buffer_bytes(std::int64_t rows, std::int64_t keys) 
   const std::int64_t row = static_cast<std::int64_t>(args_.row_bytes());
   // A composite streams through staging of its own, twice two tiles of it.
   const std::int64_t streamed =
-      args_.composite ? 4 * aligned(std::min(keys, kKeyStep) * row) : 4 * aligned(keys * row);
+      args_.composite ? 4 * aligned(std::min(keys, kKeyStep) * row)
+                      : 2 * static_cast<std::int64_t>(kStreamBuffers) * aligned(keys * row);
   return streamed + 2 * aligned(rows * keys * 4) + 2 * aligned(rows * keys * p_size) +
          aligned(rows * 4) + kAlignment;
 }
@@ -66,11 +67,11 @@ void FlashAttention::allocate(std::int64_t rows, std::int64_t keys, std::int64_t
       row_tile_ = (row_tile_ + 1) / 2;
     }
   }
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (!args_.composite) {
-      k_[i] = ctx_.empty({key_tile_, args_.head_dim}, args_.io);
-      v_[i] = ctx_.empty({key_tile_, args_.head_dim}, args_.io);
-    }
+  for (std::size_t i = 0; i < kStreamBuffers && !args_.composite; ++i) {
+    k_[i] = ctx_.empty({key_tile_, args_.head_dim}, args_.io);
+    v_[i] = ctx_.empty({key_tile_, args_.head_dim}, args_.io);
+  }
+  for (std::size_t i = 0; i < s_.size(); ++i) {
     s_[i] = ctx_.empty({row_tile_ * key_tile_}, DType::f32);
     p_[i] = ctx_.empty({row_tile_ * key_tile_}, args_.p);
   }
@@ -147,33 +148,33 @@ Mask FlashAttention::mask_of(const RowState& state, const Tile& tile) const {
   return mask;
 }
 
-void FlashAttention::load(const Tile& tile, std::size_t buffer) {
+void FlashAttention::load(const Tile& tile, std::size_t i) {
   if (args_.composite) {
     return;
   }
   const tl::Shape shape{tile.keys, args_.head_dim};
-  ctx_.load_to(ctx_.rows(k_[buffer], 0, tile.keys), ctx_.hbm(tile.k, shape, args_.io, 0));
-  ctx_.load_to(ctx_.rows(v_[buffer], 0, tile.keys), ctx_.hbm(tile.v, shape, args_.io, 0));
+  ctx_.load_to(ctx_.rows(k_[i % k_.size()], 0, tile.keys), ctx_.hbm(tile.k, shape, args_.io, 0));
+  ctx_.load_to(ctx_.rows(v_[i % v_.size()], 0, tile.keys), ctx_.hbm(tile.v, shape, args_.io, 0));
 }
 
-void FlashAttention::scores(const RowState& state, const Tile& tile, std::size_t buffer) {
+void FlashAttention::scores(const RowState& state, const Tile& tile, std::size_t i) {
   Epilogue epilogue;
   epilogue.scale = args_.scale;
   epilogue.softcap = args_.softcap;
   epilogue.mask = mask_of(state, tile);
   const tl::Tensor q = ctx_.rows(state.q, tile.first_row, tile.rows);
-  const tl::Tensor s = ctx_.slice(s_[buffer], 0, {tile.rows, tile.keys});
+  const tl::Tensor s = ctx_.slice(s_[i % s_.size()], 0, {tile.rows, tile.keys});
   if (args_.composite) {
     const tl::Tensor k = ctx_.hbm(tile.k, {tile.keys, args_.head_dim}, args_.io, 0);
     ctx_.composite_to(s, q, ctx_.trans(k), false, epilogue);
   } else {
-    ctx_.dot_to(s, q, ctx_.trans(ctx_.rows(k_[buffer], 0, tile.keys)), false, epilogue);
+    ctx_.dot_to(s, q, ctx_.trans(ctx_.rows(k_[i % k_.size()], 0, tile.keys)), false, epilogue);
   }
 }
 
-void FlashAttention::accumulate(const RowState& state, const Tile& tile, std::size_t buffer) {
-  const tl::Tensor s = ctx_.slice(s_[buffer], 0, {tile.rows, tile.keys});
-  const tl::Tensor p = ctx_.slice(p_[buffer], 0, {tile.rows, tile.keys});
+void FlashAttention::accumulate(const RowState& state, const Tile& tile, std::size_t i) {
+  const tl::Tensor s = ctx_.slice(s_[i % s_.size()], 0, {tile.rows, tile.keys});
+  const tl::Tensor p = ctx_.slice(p_[i % p_.size()], 0, {tile.rows, tile.keys});
   const tl::Tensor m = ctx_.rows(state.m, tile.first_row, tile.rows);
   const tl::Tensor l = ctx_.rows(state.l, tile.first_row, tile.rows);
   const tl::Tensor o = ctx_.rows(state.o, tile.first_row, tile.rows);
@@ -187,7 +188,7 @@ void FlashAttention::accumulate(const RowState& state, const Tile& tile, std::si
     const tl::Tensor v = ctx_.hbm(tile.v, {tile.keys, args_.head_dim}, args_.io, 0);
     ctx_.composite_to(o, p, v, true, epilogue);
   } else {
-    ctx_.dot_to(o, p, ctx_.rows(v_[buffer], 0, tile.keys), true, epilogue);
+    ctx_.dot_to(o, p, ctx_.rows(v_[i % v_.size()], 0, tile.keys), true, epilogue);
   }
 }
 
@@ -197,14 +198,20 @@ void FlashAttention::run(const RowState& state, const std::vector<KeySegment>& s
   if (tiles.empty()) {
     return;
   }
-  load(tiles[0], 0);
+  // Loads run ahead as far as there are buffers, scores one tile.
+  constexpr std::size_t kAhead = kStreamBuffers - 1;
+  for (std::size_t i = 0; i < std::min(kAhead, tiles.size()); ++i) {
+    load(tiles[i], i);
+  }
   scores(state, tiles[0], 0);
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    if (i + 1 < tiles.size()) {
-      load(tiles[i + 1], (i + 1) % 2);
-      scores(state, tiles[i + 1], (i + 1) % 2);
+    if (i + kAhead < tiles.size()) {
+      load(tiles[i + kAhead], i + kAhead);
     }
-    accumulate(state, tiles[i], i % 2);
+    if (i + 1 < tiles.size()) {
+      scores(state, tiles[i + 1], i + 1);
+    }
+    accumulate(state, tiles[i], i);
     if (after_tile) {
       after_tile(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(tiles.size()));
     }

@@ -45,6 +45,9 @@ class FlashAttention {
   std::int64_t key_tile() const { return key_tile_; }
 
  private:
+  /// Tiles of K and V each: one computes, the others load.
+  static constexpr std::size_t kStreamBuffers = 3;
+
   struct Tile {
     std::int64_t first_row = 0;  // of the state
     std::int64_t rows = 0;
@@ -62,16 +65,16 @@ class FlashAttention {
   std::int64_t earliest_query(std::int64_t first_row, std::int64_t n) const;
   std::vector<Tile> cut(const RowState& state, const std::vector<KeySegment>& segments) const;
   Mask mask_of(const RowState& state, const Tile& tile) const;
-  void load(const Tile& tile, std::size_t buffer);
-  void scores(const RowState& state, const Tile& tile, std::size_t buffer);
-  void accumulate(const RowState& state, const Tile& tile, std::size_t buffer);
+  void load(const Tile& tile, std::size_t i);
+  void scores(const RowState& state, const Tile& tile, std::size_t i);
+  void accumulate(const RowState& state, const Tile& tile, std::size_t i);
 
   tl::Context& ctx_;
   const AttentionArgs& args_;
   std::int64_t row_tile_ = 0;
   std::int64_t key_tile_ = 0;
-  std::array<tl::Tensor, 2> k_;
-  std::array<tl::Tensor, 2> v_;
+  std::array<tl::Tensor, kStreamBuffers> k_;
+  std::array<tl::Tensor, kStreamBuffers> v_;
   std::array<tl::Tensor, 2> s_;
   std::array<tl::Tensor, 2> p_;
   tl::Tensor alpha_;
