@@ -33,14 +33,6 @@ struct RunOptions {
   std::vector<std::string> kernel_libraries;
 };
 
-struct SweepCommandOptions {
-  std::string config;
-  std::string out_dir;
-  unsigned jobs = 1;
-  std::string engine = "local";
-  int point = -1;
-};
-
 // One function a command; each returns the process's exit status and has told the user, in one
 // line on standard error, whatever went wrong.
 int run_command(const RunOptions& options);
@@ -49,7 +41,6 @@ int show_command(const RunOptions& options);
 /// `what`: kernels, configs, hardware, inputs or signals.
 int list_command(const std::string& what, const RunOptions& options);
 int compare_command(const std::vector<std::string>& results);
-int sweep_command(const SweepCommandOptions& options);
 std::string version_text();
 
 }  // namespace cubevp::platform

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -35,8 +36,6 @@ constexpr CommandHelp kCommands[] = {
     {"show", "print the resolved configuration, every default filled in",
      "platform show --config llama70b_decode.yaml --set workload.context=131072"},
     {"list", "list kernels, configs, hardware, inputs or signals", "platform list kernels"},
-    {"sweep", "run every point of a grid of configurations",
-     "platform sweep --config sweeps/decode_link.yaml --jobs 2"},
     {"compare", "put results side by side",
      "platform compare out/llama70b_decode/result.json out/other/result.json"},
 };
@@ -183,18 +182,7 @@ int dispatch(const std::string& name, const std::vector<std::string>& args) {
     return results.size() < 2 ? usage_error("compare needs at least two result.json files")
                               : cp::compare_command(results);
   }
-  cp::SweepCommandOptions s;
-  options.add_options()("config,c", po::value(&s.config)->value_name("FILE"), "sweep file")(
-      "jobs,j", po::value(&s.jobs)->value_name("N"), "points at a time")(
-      "out,o", po::value(&s.out_dir)->value_name("DIR"),
-      "where results go (default out/<name of the sweep>)")(
-      "engine", po::value(&s.engine)->value_name("local|slurm"),
-      "local processes, or a Slurm job array")("point", po::value(&s.point)->value_name("I"),
-                                               "run point I only (job arrays use this)");
-  if (!parse(command, args, options, positional, vm)) {
-    return 0;
-  }
-  return s.config.empty() ? usage_error("--config FILE is missing") : cp::sweep_command(s);
+  return usage_error("unknown command \"" + name + "\"");
 }
 
 }  // namespace
@@ -210,13 +198,27 @@ int sc_main(int argc, char* argv[]) {
       return usage_error("unknown command \"" + name + "\"");
     }
   }
+  int status = static_cast<int>(ExitStatus::machine);
   try {
-    return dispatch(name, args);
+    status = dispatch(name, args);
   } catch (const po::error& e) {
-    return usage_error(e.what());
+    status = usage_error(e.what());
   } catch (const std::exception& e) {
     // Whatever nobody foresaw still ends in one line and a status.
     std::cerr << "platform: internal error: " << e.what() << "\n";
-    return static_cast<int>(ExitStatus::machine);
   }
+  std::cout.flush();
+  if (!std::cout && status == 0) {
+    std::cerr << "platform: standard output cannot be written\n";
+    status = static_cast<int>(ExitStatus::io);
+  }
+  // All files are closed; SystemC takes longer to take a large machine apart than many a run takes.
+  std::fflush(nullptr);
+  std::_Exit(status);
+}
+
+int main(int argc, char* argv[]) {
+  // SystemC prints a banner unless told not to.
+  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
+  return sc_core::sc_elab_and_sim(argc, argv);
 }

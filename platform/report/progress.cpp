@@ -24,7 +24,7 @@ void ProgressLine::update(Ps simulated_ps, double done) {
   }
   last_ = now;
   const double elapsed_s = std::chrono::duration<double>(now - start_).count();
-  std::string text = fmt::format("simulated {}, {:.0f} % of the work", format_time(simulated_ps),
+  std::string text = fmt::format("simulated {}, {:.0f} % of the work", show_time(simulated_ps),
                                  100 * std::min(done, 1.0));
   if (done > 0.02 && elapsed_s > 1) {
     text += fmt::format(", about {:.0f} s left", elapsed_s * (1 - std::min(done, 1.0)) / done);

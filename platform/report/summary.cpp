@@ -71,7 +71,7 @@ void add_busiest(std::string& out, const RunResult& r) {
     }
     if (busiest != nullptr && busiest->busy_ps > 0) {
       add(out, fmt::format("  {:<12} {:<30} {:>10} {:>6.1f} %", kind, busiest->name,
-                           format_time(busiest->busy_ps), 100 * busiest->utilization));
+                           show_time(busiest->busy_ps), 100 * busiest->utilization));
     }
   }
 }
@@ -94,7 +94,7 @@ void add_breakdown(std::string& out, const RunResult& r) {
 
 }  // namespace
 
-std::string format_time(Ps ps) {
+std::string show_time(Ps ps) {
   return scaled(static_cast<double>(ps), {"ps", "ns", "us", "ms", "s"}, 1000);
 }
 
@@ -109,17 +109,17 @@ std::string summary(const RunResult& r, const std::string& out_dir,
                        r.run.context, r.run.new_tokens, r.run.batch, r.run.ranks, r.run.rank_axis));
   add(out, "");
   if (r.end != "finished") {
-    add(out, fmt::format("ended early    {} after {}", r.end, format_time(r.total_ps)));
+    add(out, fmt::format("ended early    {} after {}", r.end, show_time(r.total_ps)));
   }
   add(out, fmt::format("kernel time    {}   ({} with the host's start and interrupt)",
-                       format_time(r.kernel_ps), format_time(r.total_ps)));
+                       show_time(r.kernel_ps), show_time(r.total_ps)));
   add(out, fmt::format("lower bound    {}   by {}; efficiency {:.1f} %",
-                       format_time(r.bound.roofline_ps), to_string(r.bound.by),
+                       show_time(r.bound.roofline_ps), to_string(r.bound.by),
                        100 * r.bound.efficiency));
   std::string terms = "             ";
   for (int i = 0; i < kBounds; ++i) {
     terms += fmt::format("  {} {}", to_string(static_cast<BoundBy>(i)),
-                         format_time(r.bound.terms_ps[static_cast<std::size_t>(i)]));
+                         show_time(r.bound.terms_ps[static_cast<std::size_t>(i)]));
   }
   add(out, terms);
   const double seconds = static_cast<double>(r.kernel_ps) * 1e-12;

@@ -14,6 +14,6 @@ std::string summary(const RunResult& result, const std::string& out_dir,
                     const std::vector<std::string>& files);
 
 /// "2.93 us": three to four digits and the unit that fits.
-std::string format_time(Ps ps);
+std::string show_time(Ps ps);
 
 }  // namespace cubevp::platform

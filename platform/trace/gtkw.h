@@ -4,15 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "platform/trace/ordered_sink.h"
+#include "platform/trace/trace_writer.h"
 
 namespace cubevp::platform {
 
-/// Writes a GTKWave save file beside the VCD file (trace.vcd: trace.gtkw): a group per PE and per
-/// cube, kernel phases on top, a colour per kind of signal; and a folder of translate filters
-/// (trace.filters/) through which states and labels read as words. `labels` are the texts of
-/// label 0, 1, .... Returns the path of the save file. Throws IoError.
-std::string write_gtkw(const std::string& vcd_path, const std::vector<TracedSignal>& signals,
-                       const std::vector<std::string>& labels);
+/// Writes a GTKWave save file beside the trace (trace.vcd -> trace.gtkw) that groups signals by PE
+/// and cube, colours them by kind and shows states as words, by means of small files in
+/// trace.filters/. Start GTKWave in the folder of the trace. Throws IoError.
+void write_gtkw(const std::string& vcd_path, const std::vector<TracedSignal>& signals,
+                const std::vector<bool>& shows_labels, const TraceLabels& labels);
 
 }  // namespace cubevp::platform

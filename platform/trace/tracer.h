@@ -1,60 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "hw/sim/trace_signal.h"
 #include "platform/config/run_config.h"
-#include "platform/trace/ordered_sink.h"
+#include "platform/trace/trace_writer.h"
 
 namespace cubevp::platform {
 
-/// Traces the machine that stands while it is made: chooses signals, listens to them and writes
-/// them to a VCD file and, if wanted, a Perfetto file. To be closed or destroyed before the
-/// modules; destroyed without close(), it leaves no files.
-class Tracer {
+/// Listens to the signals of the machine that `trace.scope` selects, puts their changes in the
+/// order of time, cuts out `trace.start` to `trace.stop` and hands them to the writers: the VCD
+/// with its GTKWave save file, and on request Perfetto's JSON.
+///
+/// Units may announce changes ahead of time; what is announced is held until advance() passes it,
+/// so call it often.
+class Tracer final : public sim::TraceSink {
  public:
-  /// Chooses the signals whose full names ("cube_1_0.pe_3.gemm_unit.state", or "cube1" for the
-  /// cube with that number) match one of config.scope. `perfetto_path` empty: no such file.
-  /// Throws ConfigError for a pattern that matches nothing, IoError for a file that cannot be
-  /// written.
+  /// Attaches itself to the modules that exist. `perfetto_path` empty: none. Throws ConfigError
+  /// when a scope matches nothing and IoError when a file cannot be written.
   Tracer(const TraceConfig& config, const std::string& vcd_path, const std::string& perfetto_path);
-  ~Tracer();
-  Tracer(const Tracer&) = delete;
-  Tracer& operator=(const Tracer&) = delete;
+  ~Tracer() override;
 
-  /// Writes what happened before `now_ps`, absolute simulated time. Throws IoError.
+  /// Writes everything before `now_ps`.
   void advance(Ps now_ps);
-  /// Completes the files; they appear under their names now. Throws IoError.
+  /// Writes the rest up to `end_ps` and completes the files.
   void close(Ps end_ps);
+  std::size_t signals() const { return signals_.size(); }
 
-  /// How many signals are traced.
-  std::size_t signals() const;
-  /// The signals in the order of the files, and the texts of label 0, 1, ...: what write_gtkw()
-  /// needs, complete after close().
-  const std::vector<TracedSignal>& table() const;
-  const std::vector<std::string>& labels() const;
+  void change(const sim::TraceSignal& signal, std::uint64_t value, Ps at_ps) override;
+  std::uint64_t text(const sim::TraceSignal& signal, const char* text) override;
 
  private:
-  class FanOut;
-
-  void select(const std::vector<std::string>& patterns);
-  void finish_sources(Ps at_ps);
-  void detach();
-
-  struct Selected {
-    sim::TraceSignal* signal;
-    std::string scope;
+  struct Change {
+    Ps at_ps;
+    std::size_t signal;
+    std::uint64_t value;
   };
 
-  TraceWindow window_;
-  std::vector<Selected> selected_;
-  std::vector<sim::TraceSource*> sources_;  ///< those with a selected signal
-  std::vector<std::unique_ptr<OrderedSink>> sinks_;
-  std::unique_ptr<FanOut> fan_out_;  ///< when there is more than one sink
-  bool attached_ = false;
+  void select(const std::vector<std::string>& scopes);
+  void flush(Ps until_ps);
+  void begin();
+
+  const Ps start_ps_;
+  const std::optional<Ps> stop_ps_;
+  const std::string vcd_path_;
+  std::vector<TracedSignal> signals_;
+  std::vector<sim::TraceSource*> sources_;
+  std::unordered_map<const sim::TraceSignal*, std::size_t> index_;
+  std::vector<std::unique_ptr<TraceWriter>> writers_;
+  std::vector<std::uint64_t> values_;
+  std::vector<Change> pending_;
+  bool begun_ = false;
+  TraceLabels labels_{"-"};
+  std::unordered_map<std::string, std::uint64_t> label_numbers_;
+  std::vector<bool> shows_labels_;  ///< by signal
 };
 
 }  // namespace cubevp::platform
