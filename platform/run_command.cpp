@@ -199,7 +199,7 @@ class Run {
     }
     output_ = read_output(0);
     for (std::int64_t i = 1; i < placement_.replicas; ++i) {
-      v.replicas_agree = v.replicas_agree && read_output(i).bits == output_.bits;
+      v.replicas_agree = v.replicas_agree && outputs_agree(output_, read_output(i));
     }
     if (config_.check.golden == "none") {
       v.message = "check.golden is none";
@@ -257,6 +257,7 @@ class Run {
     }
     if (tracer_) {
       files_.push_back(options_.trace_file.empty() ? config_.trace.vcd : options_.trace_file);
+      files_.push_back(std::filesystem::path(files_.back()).replace_extension(".gtkw").string());
       if (!perfetto_file_.empty()) {
         files_.emplace_back("trace.perfetto.json");
       }

@@ -50,7 +50,9 @@ constexpr DecodedAddress decode(Address address) {
           static_cast<std::uint8_t>((address >> 36) & 0xf), address & ((Address{1} << 36) - 1)};
 }
 /// PE of a scratchpad or message-queue offset.
-constexpr PeId pe_of_offset(std::uint64_t offset) { return static_cast<PeId>(offset >> kPeShift); }
+constexpr PeId pe_of_offset(std::uint64_t offset) {
+  return static_cast<PeId>(offset >> kPeShift);
+}
 
 constexpr const char* region_name(std::uint8_t region) {
   constexpr const char* names[] = {"hbm", "scratchpad", "sfr", "message_queue"};

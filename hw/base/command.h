@@ -36,8 +36,7 @@ struct Operand {
   constexpr bool contiguous() const { return row_stride_bytes == cols * size_bytes(dtype); }
   /// Bytes from the first element to the end of the last row.
   constexpr std::uint64_t span_bytes() const {
-    return rows == 0 ? 0
-                     : std::uint64_t{rows - 1} * row_stride_bytes + cols * size_bytes(dtype);
+    return rows == 0 ? 0 : std::uint64_t{rows - 1} * row_stride_bytes + cols * size_bytes(dtype);
   }
 };
 
@@ -52,7 +51,7 @@ enum class Opcode : std::uint8_t {
 };
 inline constexpr int kOpcodes = 7;
 constexpr std::string_view to_string(Opcode op) {
-  constexpr std::string_view names[] = {"load", "store", "gemm", "vector",
+  constexpr std::string_view names[] = {"load", "store", "gemm",     "vector",
                                         "send", "recv",  "composite"};
   return names[static_cast<int>(op)];
 }
@@ -88,10 +87,10 @@ enum class VectorOp : std::uint8_t {
 };
 inline constexpr int kVectorOps = 16;
 constexpr std::string_view to_string(VectorOp op) {
-  constexpr std::string_view names[] = {"fill",    "copy",    "cast",    "add",
-                                        "sub",     "mul",     "div",     "maximum",
-                                        "where",   "exp",     "row_max", "row_sum",
-                                        "softmax", "softmax_update", "merge_mlo", "normalize"};
+  constexpr std::string_view names[] = {
+      "fill",    "copy",           "cast",      "add",      "sub",     "mul",
+      "div",     "maximum",        "where",     "exp",      "row_max", "row_sum",
+      "softmax", "softmax_update", "merge_mlo", "normalize"};
   return names[static_cast<int>(op)];
 }
 

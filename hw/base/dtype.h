@@ -11,7 +11,9 @@ namespace cubevp {
 enum class DType : std::uint8_t { f16, bf16, f32 };
 
 /// Size of one element in bytes.
-constexpr std::size_t size_bytes(DType type) { return type == DType::f32 ? 4 : 2; }
+constexpr std::size_t size_bytes(DType type) {
+  return type == DType::f32 ? 4 : 2;
+}
 
 constexpr std::string_view to_string(DType type) {
   switch (type) {

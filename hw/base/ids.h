@@ -14,15 +14,23 @@ enum class PeId : std::uint32_t {};
 /// Number of a command in the order its PE issued it, from 1; 0 is "no command".
 enum class CommandId : std::uint64_t {};
 
-constexpr std::uint32_t index(CubeId id) { return static_cast<std::uint32_t>(id); }
-constexpr std::uint32_t index(PeId id) { return static_cast<std::uint32_t>(id); }
-constexpr std::uint64_t index(CommandId id) { return static_cast<std::uint64_t>(id); }
+constexpr std::uint32_t index(CubeId id) {
+  return static_cast<std::uint32_t>(id);
+}
+constexpr std::uint32_t index(PeId id) {
+  return static_cast<std::uint32_t>(id);
+}
+constexpr std::uint64_t index(CommandId id) {
+  return static_cast<std::uint64_t>(id);
+}
 
 /// Directions, physical (links, routers) and logical (messages between neighbours in rank order).
 enum class Direction : std::uint8_t { east, west, north, south };
 inline constexpr int kDirections = 4;
 
-constexpr int index(Direction d) { return static_cast<int>(d); }
+constexpr int index(Direction d) {
+  return static_cast<int>(d);
+}
 constexpr Direction opposite(Direction d) {
   switch (d) {
     case Direction::east:

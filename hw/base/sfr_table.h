@@ -31,9 +31,9 @@ inline constexpr std::uint32_t kTopoCtrl = 0x010;
 inline constexpr std::uint32_t kRingSize = 0x014;
 inline constexpr std::uint32_t kRingRank = 0x018;
 inline constexpr std::uint32_t kPeRingSize = 0x01c;
-inline constexpr std::uint32_t kNeighbour = 0x020;    // + 4 * direction
-inline constexpr std::uint32_t kLinkStatus = 0x030;   // + 4 * direction
-inline constexpr std::uint32_t kLinkErrors = 0x040;   // + 4 * direction
+inline constexpr std::uint32_t kNeighbour = 0x020;   // + 4 * direction
+inline constexpr std::uint32_t kLinkStatus = 0x030;  // + 4 * direction
+inline constexpr std::uint32_t kLinkErrors = 0x040;  // + 4 * direction
 inline constexpr std::uint32_t kPeStart = 0x050;
 inline constexpr std::uint32_t kPeDone = 0x054;
 inline constexpr std::uint32_t kPeFault = 0x058;
@@ -43,9 +43,9 @@ inline constexpr std::uint32_t kIrqEnable = 0x064;
 inline constexpr std::uint32_t kIrqClear = 0x068;
 inline constexpr std::uint32_t kCycleLo = 0x070;
 inline constexpr std::uint32_t kCycleHi = 0x074;
-inline constexpr std::uint32_t kPeKernel = 0x100;     // + 4 * pe
-inline constexpr std::uint32_t kPeArgsLo = 0x180;     // + 4 * pe
-inline constexpr std::uint32_t kPeArgsHi = 0x200;     // + 4 * pe
+inline constexpr std::uint32_t kPeKernel = 0x100;  // + 4 * pe
+inline constexpr std::uint32_t kPeArgsLo = 0x180;  // + 4 * pe
+inline constexpr std::uint32_t kPeArgsHi = 0x200;  // + 4 * pe
 inline constexpr std::uint32_t kBlockBytes = 0x280;
 
 // TOPO_CTRL fields.

@@ -15,7 +15,9 @@ inline constexpr Ps kPsPerNs = 1000;
 constexpr Ps ps_from_ns(double ns) {
   return static_cast<Ps>(ns * 1000.0 + (ns < 0 ? -0.5 : 0.5));
 }
-constexpr double ns_from_ps(Ps ps) { return static_cast<double>(ps) / 1000.0; }
+constexpr double ns_from_ps(Ps ps) {
+  return static_cast<double>(ps) / 1000.0;
+}
 
 /// A clock given by its frequency; its period is rounded to a picosecond.
 struct Clock {
@@ -33,6 +35,8 @@ struct Bandwidth {
   }
 };
 
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 }  // namespace cubevp

@@ -17,7 +17,7 @@ enum class PeActivity : std::uint8_t {
   recv_wait,  ///< a posted receive whose message has not come
   send_wait,  ///< a send under way: software cost, credits, network
   barrier,
-  issue,      ///< the firmware thread runs: writing commands, computing on its own
+  issue,  ///< the firmware thread runs: writing commands, computing on its own
   idle,
 };
 inline constexpr int kPeActivities = 8;

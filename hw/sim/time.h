@@ -13,7 +13,11 @@ namespace cubevp::sim {
 inline sc_core::sc_time to_sc_time(Ps ps) {
   return sc_core::sc_time::from_value(static_cast<sc_core::sc_time::value_type>(ps));
 }
-inline Ps to_ps(const sc_core::sc_time& time) { return static_cast<Ps>(time.value()); }
-inline Ps now_ps() { return to_ps(sc_core::sc_time_stamp()); }
+inline Ps to_ps(const sc_core::sc_time& time) {
+  return static_cast<Ps>(time.value());
+}
+inline Ps now_ps() {
+  return to_ps(sc_core::sc_time_stamp());
+}
 
 }  // namespace cubevp::sim

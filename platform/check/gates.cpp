@@ -201,4 +201,35 @@ CheckResult check_output(const Tensor16& o, const std::vector<double>& golden,
   return check_output(o, reference, shape, gate, p);
 }
 
+bool outputs_agree(const Tensor16& a, const Tensor16& b) {
+  if (a.dtype != b.dtype || a.shape != b.shape || a.bits.size() != b.bits.size()) {
+    return false;
+  }
+  if (a.bits == b.bits) {
+    return true;
+  }
+  double square = 0;
+  double finite = 0;
+  for (const std::uint16_t bits : a.bits) {
+    const double x = widen(bits, a.dtype);
+    if (std::isfinite(x)) {
+      square += x * x;
+      finite += 1;
+    }
+  }
+  const double slack =
+      finite > 0 ? gate_limits(Gate::strict).k_rms * std::sqrt(square / finite) : 0;
+  for (std::size_t i = 0; i < a.bits.size(); ++i) {
+    const double x = widen(a.bits[i], a.dtype);
+    const double y = widen(b.bits[i], b.dtype);
+    const bool same = std::isfinite(x) && std::isfinite(y)
+                          ? std::fabs(x - y) <= ulp16(x, a.dtype) + slack
+                          : same_nonfinite(y, x);
+    if (!same) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace cubevp::platform

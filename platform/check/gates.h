@@ -80,4 +80,9 @@ CheckResult check_output(const Tensor16& o, const std::vector<double>& golden,
                          const AttentionShape& shape, const std::vector<RowIndex>& rows, Gate gate,
                          DType p = DType::f16);
 
+/// Whether two outputs of one shape are the same up to the order of f32 additions: every element
+/// within ulp16 + 2e-5 rms of the other's (the k_rms of `strict`), NaN and infinity at the same
+/// places. Ranks that merge the same partials in another order differ by that much at most.
+bool outputs_agree(const Tensor16& a, const Tensor16& b);
+
 }  // namespace cubevp::platform

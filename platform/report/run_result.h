@@ -25,7 +25,7 @@ struct Verdict {
   VerdictStatus status = VerdictStatus::skipped;
   CheckResult gate;                      ///< status of its own; all zero when skipped
   std::uint64_t nonfinite_on_links = 0;  ///< NaN and infinities in messages between ranks
-  bool replicas_agree = true;            ///< ranks that hold the same rows hold the same bits
+  bool replicas_agree = true;            ///< ranks that hold the same rows (outputs_agree)
   std::string message;                   ///< why it failed or was skipped; empty on pass
 };
 

@@ -176,5 +176,50 @@ TEST(Gates, RefuseAnOutputOfAnotherShape) {
                std::invalid_argument);
 }
 
+/// A row of ones, the first element replaced by the neighbour `steps` away.
+Tensor16 row_of_ones(int steps, std::size_t count = 1000) {
+  Tensor16 t{DType::f16, {1, 1, 1, static_cast<std::int64_t>(count)}, {}};
+  t.bits.assign(count, 0x3c00);
+  t.bits[0] = static_cast<std::uint16_t>(0x3c00 + steps);
+  return t;
+}
+
+TEST(OutputsAgree, WhenBitsAreEqualOrNeighbours) {
+  EXPECT_TRUE(outputs_agree(row_of_ones(0), row_of_ones(0)));
+  EXPECT_TRUE(outputs_agree(row_of_ones(0), row_of_ones(1)));
+  EXPECT_FALSE(outputs_agree(row_of_ones(0), row_of_ones(2)));
+}
+
+TEST(OutputsAgree, WithinTheRoundingOfAnF32SumForTinyElements) {
+  Tensor16 a = row_of_ones(0);
+  Tensor16 b = row_of_ones(0);
+  a.bits[7] = 0x0001;  // 6e-8, where 2e-5 of the rms is 2e-5
+  b.bits[7] = 0x8100;  // -1.5e-5
+  EXPECT_TRUE(outputs_agree(a, b));
+  b.bits[7] = 0x8200;  // -3.05e-5
+  EXPECT_FALSE(outputs_agree(a, b));
+}
+
+TEST(OutputsAgree, OnlyWithNonFiniteValuesAtTheSamePlaces) {
+  Tensor16 a = row_of_ones(0);
+  Tensor16 b = row_of_ones(0);
+  a.bits[3] = 0x7e00;
+  EXPECT_FALSE(outputs_agree(a, b));
+  b.bits[3] = 0x7e01;  // another NaN
+  EXPECT_TRUE(outputs_agree(a, b));
+  a.bits[4] = 0x7c00;
+  b.bits[4] = 0xfc00;
+  EXPECT_FALSE(outputs_agree(a, b));
+  b.bits[4] = 0x7c00;
+  EXPECT_TRUE(outputs_agree(a, b));
+}
+
+TEST(OutputsAgree, OnlyInShapeAndType) {
+  Tensor16 b = row_of_ones(0);
+  b.dtype = DType::bf16;
+  EXPECT_FALSE(outputs_agree(row_of_ones(0), b));
+  EXPECT_FALSE(outputs_agree(row_of_ones(0), row_of_ones(0, 999)));
+}
+
 }  // namespace
 }  // namespace cubevp::platform
