@@ -4,8 +4,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
-
-#include <systemc>
+#include <cstdint>
 
 #include "platform/report/run_result.h"
 
@@ -14,7 +13,8 @@ namespace cubevp::platform {
 /// What a run costs on the host, from construction to finish().
 class HostUseMeter {
  public:
-  void finish(HostUse& use) const {
+  /// `events`: what the model did (model_events).
+  void finish(HostUse& use, std::uint64_t events) const {
     rusage r{};
     getrusage(RUSAGE_SELF, &r);
     const auto seconds = [](const timeval& t) {
@@ -23,8 +23,7 @@ class HostUseMeter {
     use.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     use.cpu_s = seconds(r.ru_utime) + seconds(r.ru_stime);
     use.peak_rss_mib = static_cast<double>(r.ru_maxrss) / 1024;
-    use.events_per_s =
-        use.wall_s > 0 ? static_cast<double>(sc_core::sc_delta_count()) / use.wall_s : 0.0;
+    use.events_per_s = use.wall_s > 0 ? static_cast<double>(events) / use.wall_s : 0.0;
   }
 
  private:

@@ -94,7 +94,7 @@ class Run {
     } else {
       result.check.message = fmt::format("the run did not finish ({})", result.end);
     }
-    host_use_.finish(result.host);
+    host_use_.finish(result.host, model_events(result.units));
     result.host.data_mode = options_.no_data ? "no-data" : "data";
     progress_.clear();
     write(result);

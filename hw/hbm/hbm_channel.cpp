@@ -113,7 +113,9 @@ void HbmChannel::commit(PseudoChannel& pc, const Part& part, Ps earliest_ps) {
   const Ps done = s.data_end_ps + config_.controller_ps;
   accesses_ += part.train.accesses;
   (part.train.write ? write_bytes_ : read_bytes_) += part.bytes;
+  // The first access of a train finds the row as it was, the others find it open.
   ++outcomes_[static_cast<std::size_t>(s.outcome)];
+  outcomes_[static_cast<std::size_t>(RowOutcome::hit)] += part.train.accesses - 1;
   level_trace_.add(s.first_column_ps, done, part.bytes);
   client_.part_done(part.request, done);
 }

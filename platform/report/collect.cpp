@@ -119,6 +119,19 @@ RunDescription describe(const RunConfig& config) {
 
 }  // namespace
 
+std::uint64_t model_events(const std::vector<UnitResult>& units) {
+  std::uint64_t events = 0;
+  for (const UnitResult& u : units) {
+    if (u.kind == "command_processor" || u.kind == "dma" || u.kind == "router" ||
+        u.kind == "link" || u.kind == "hbm_channel") {
+      events += u.ops;
+    } else if (u.kind == "message_queue") {
+      events += more(u, "packets");
+    }
+  }
+  return events;
+}
+
 const char* to_string(EndReason reason) {
   constexpr const char* names[] = {"finished",       "fault",           "deadlock",
                                    "sim_time_limit", "wall_time_limit", "interrupted"};

@@ -13,6 +13,10 @@ namespace cubevp::platform {
 RunResult collect(Machine& machine, const RunConfig& config, const Placement& placement,
                   const RunOutcome& outcome);
 
+/// What the model did, as units count it, whatever the host did for it: commands, DMA bursts,
+/// packets through routers, links and message queues, HBM accesses.
+std::uint64_t model_events(const std::vector<UnitResult>& units);
+
 /// "finished", "fault", "deadlock", "sim_time_limit", "wall_time_limit" or "interrupted".
 const char* to_string(EndReason reason);
 

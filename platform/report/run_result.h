@@ -85,7 +85,7 @@ struct HostUse {
   double wall_s = 0;
   double cpu_s = 0;
   double peak_rss_mib = 0;
-  double events_per_s = 0;  ///< delta cycles of the simulation kernel
+  double events_per_s = 0;  ///< model_events over wall_s
   std::string data_mode;    ///< "data", or "no-data"
 };
 

@@ -78,24 +78,18 @@ std::string terms_text(const Bound& b) {
                          : unit == "us" ? 1e6
                          : unit == "ns" ? 1e3
                                         : 1;
-  std::string text;
+  std::string text = '(' + unit + ')';
   for (int i = 0; i < kBounds; ++i) {
-    text += fmt::format("{}{} {:.3g}", i == 0 ? "" : ", ", to_string(static_cast<BoundBy>(i)),
+    text += fmt::format("{}{} {:.3g}", i == 0 ? " " : ", ", to_string(static_cast<BoundBy>(i)),
                         static_cast<double>(b.terms_ps[static_cast<std::size_t>(i)]) / unit_ps);
   }
-  return text + ' ' + unit;
+  return text;
 }
 
-/// Operations and bytes a second, against what the machine can do.
-std::string achieved_text(const RunResult& r) {
-  const double seconds = static_cast<double>(r.kernel_ps) * 1e-12;
-  const double flops = static_cast<double>(r.counters.flops) / seconds;
-  const double hbm =
-      static_cast<double>(r.counters.hbm_read_bytes + r.counters.hbm_write_bytes) / seconds;
-  return fmt::format("{} of {} ({:.1f} %), HBM {} of {} ({:.1f} %)", rate(flops, "FLOPS"),
-                     rate(r.run.peak_flops_per_s, "FLOPS"), 100 * flops / r.run.peak_flops_per_s,
-                     rate(hbm, "B/s"), rate(r.run.peak_hbm_bytes_per_s, "B/s"),
-                     100 * hbm / r.run.peak_hbm_bytes_per_s);
+/// A rate a second beside what the machine can do.
+std::string achieved_text(double per_s, double peak_per_s, const char* unit) {
+  return fmt::format("{} of {} ({:.1f} %)", rate(per_s, unit), rate(peak_per_s, unit),
+                     100 * per_s / peak_per_s);
 }
 
 std::string energy_text(const Energy& e) {
@@ -158,7 +152,7 @@ std::string summary(const RunResult& r, const std::string& out_dir,
   out += fmt::format("{}: {} on {}, {} cubes x {} PEs\n", r.name, r.run.kernel, r.run.hardware,
                      r.run.cubes, r.run.pes_per_cube);
   add(out, workload_kind(r.run),
-      fmt::format("{} query and {} KV heads of {}, {} new of {} tokens, batch {}, {} ranks ({})",
+      fmt::format("{} q / {} kv heads x {}, {} new of {} tokens, batch {}, {} ranks ({})",
                   r.run.q_heads, r.run.kv_heads, r.run.head_dim, r.run.new_tokens, r.run.context,
                   r.run.batch, r.run.ranks, r.run.rank_axis));
   if (r.end != "finished") {
@@ -171,15 +165,18 @@ std::string summary(const RunResult& r, const std::string& out_dir,
       fmt::format("{} by {}; efficiency {:.1f} %", show_time(r.bound.roofline_ps),
                   to_string(r.bound.by), 100 * r.bound.efficiency));
   add(out, "", terms_text(r.bound));
+  const Counters& c = r.counters;
+  const auto hbm_bytes = static_cast<double>(c.hbm_read_bytes + c.hbm_write_bytes);
   if (r.kernel_ps > 0) {
-    add(out, "achieved", achieved_text(r));
+    const double seconds = static_cast<double>(r.kernel_ps) * 1e-12;
+    add(out, "compute",
+        achieved_text(static_cast<double>(c.flops) / seconds, r.run.peak_flops_per_s, "FLOPS"));
+    add(out, "HBM", achieved_text(hbm_bytes / seconds, r.run.peak_hbm_bytes_per_s, "B/s"));
   }
   add_busiest(out, r);
   add_breakdown(out, r);
-  const Counters& c = r.counters;
   add(out, "traffic",
-      fmt::format("HBM {}, NoC {}, links {}, {} messages",
-                  rate(static_cast<double>(c.hbm_read_bytes + c.hbm_write_bytes), "B"),
+      fmt::format("HBM {}, NoC {}, links {}, {} messages", rate(hbm_bytes, "B"),
                   rate(static_cast<double>(c.noc_bytes), "B"),
                   rate(static_cast<double>(c.link_bytes), "B"), c.messages));
   add(out, "energy", energy_text(r.energy));

@@ -23,8 +23,8 @@ constexpr unsigned kGroupEnd = 0x1000200;
 
 void write(const fs::path& path, const std::string& text) {
   OutputFile file(path.string());
-  file.append(text);
-  file.commit();
+  file.put(text);
+  file.close();
 }
 
 /// The filter files, one for each table of words, and which one a signal uses.

@@ -18,7 +18,7 @@ std::string microseconds(Ps ps) {
 
 PerfettoWriter::PerfettoWriter(const std::string& path, const std::vector<TracedSignal>& signals)
     : file_(path), signals_(signals) {
-  file_.append("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+  file_.put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   std::map<std::string, int> processes;
   int thread = 0;
   for (const TracedSignal& s : signals_) {
@@ -78,9 +78,9 @@ void PerfettoWriter::span(std::size_t signal, const std::string& word, Ps from_p
 }
 
 void PerfettoWriter::event(const std::string& json) {
-  file_.append(first_event_ ? "\n" : ",\n");
+  file_.put(first_event_ ? "\n" : ",\n");
   first_event_ = false;
-  file_.append(json);
+  file_.put(json);
 }
 
 void PerfettoWriter::end(Ps at_ps, const TraceLabels& labels) {
@@ -90,8 +90,8 @@ void PerfettoWriter::end(Ps at_ps, const TraceLabels& labels) {
   for (const LabelSpan& s : label_spans_) {
     span(s.signal, labels[s.label], s.from_ps, s.to_ps);
   }
-  file_.append("\n]}\n");
-  file_.commit();
+  file_.put("\n]}\n");
+  file_.close();
 }
 
 }  // namespace cubevp::platform

@@ -40,7 +40,7 @@ Scope scope_tree(const std::vector<TracedSignal>& signals) {
   Scope root;
   for (std::size_t i = 0; i < signals.size(); ++i) {
     Scope* scope = &root;
-    const std::string& path = signals[i].scope;
+    const std::string& path = signals[i].module;
     for (std::size_t from = 0; from < path.size();) {
       const std::size_t dot = std::min(path.find('.', from), path.size());
       scope = &scope->child(path.substr(from, dot - from));
@@ -54,16 +54,16 @@ Scope scope_tree(const std::vector<TracedSignal>& signals) {
 void put_scope(OutputFile& file, const Scope& scope, const std::vector<TracedSignal>& signals,
                const std::vector<std::string>& codes) {
   for (const std::size_t i : scope.signals) {
-    const TracedSignal& s = signals[i];
+    const sim::TraceSignal& s = *signals[i].signal;
     file.put("$var wire ");
-    file.put_number(s.width_bits);
+    file.put_number(s.width_bits());
     file.put(' ');
     file.put(codes[i]);
     file.put(' ');
-    file.put(s.name);
-    if (s.width_bits > 1) {
+    file.put(s.name());
+    if (s.width_bits() > 1) {
       file.put(" [");
-      file.put_number(s.width_bits - 1);
+      file.put_number(s.width_bits() - 1);
       file.put(":0]");
     }
     file.put(" $end\n");
@@ -79,42 +79,40 @@ void put_scope(OutputFile& file, const Scope& scope, const std::vector<TracedSig
 
 }  // namespace
 
-VcdWriter::VcdWriter(const std::string& path, TraceWindow window)
-    : OrderedSink(window), file_(path) {}
+VcdWriter::VcdWriter(const std::string& path, const std::vector<TracedSignal>& signals)
+    : file_(path), signals_(signals) {
+  for (std::size_t i = 0; i < signals_.size(); ++i) {
+    codes_.push_back(code_of(i));
+  }
+}
 
 void VcdWriter::put_states() {
   std::set<std::vector<std::string>> told;
-  for (const TracedSignal& s : signals()) {
-    if (s.states.empty() || !told.insert(s.states).second) {
+  for (const TracedSignal& s : signals_) {
+    const std::vector<std::string>& states = s.signal->states();
+    if (states.empty() || !told.insert(states).second) {
       continue;
     }
     file_.put("$comment states");
-    for (std::size_t i = 0; i < s.states.size(); ++i) {
+    for (std::size_t i = 0; i < states.size(); ++i) {
       file_.put(' ');
       file_.put_number(static_cast<std::int64_t>(i));
       file_.put('=');
-      file_.put(s.states[i]);
+      file_.put(states[i]);
     }
     file_.put(": ");
-    file_.put(s.full_name());
+    file_.put(s.name());
     file_.put(" and alike $end\n");
   }
 }
 
-void VcdWriter::put_header() {
+void VcdWriter::begin(Ps start_ps, const std::vector<std::uint64_t>& values) {
   // No date: the same run gives the same bytes.
   file_.put("$version CubeVP $end\n$timescale 1 ps $end\n");
   put_states();
-  put_scope(file_, scope_tree(signals()), signals(), codes_);
+  put_scope(file_, scope_tree(signals_), signals_, codes_);
   file_.put("$enddefinitions $end\n");
-}
-
-void VcdWriter::begin(Ps at_ps, const std::vector<std::uint64_t>& values) {
-  for (std::size_t i = 0; i < signals().size(); ++i) {
-    codes_.push_back(code_of(i));
-  }
-  put_header();
-  put_time(at_ps);
+  put_time(start_ps);
   file_.put("$dumpvars\n");
   for (std::size_t i = 0; i < values.size(); ++i) {
     put_value(i, values[i]);
@@ -122,30 +120,27 @@ void VcdWriter::begin(Ps at_ps, const std::vector<std::uint64_t>& values) {
   file_.put("$end\n");
 }
 
-void VcdWriter::step(Ps at_ps, const std::vector<Change>& changes) {
-  if (at_ps != last_ps_) {
-    put_time(at_ps);
-  }
-  for (const Change& change : changes) {
-    put_value(change.signal, change.value);
-  }
+void VcdWriter::change(std::size_t signal, std::uint64_t value, Ps at_ps) {
+  put_time(at_ps);
+  put_value(signal, value);
 }
 
-void VcdWriter::end(Ps at_ps) {
-  if (at_ps != last_ps_) {
-    put_time(at_ps);
-  }
-  for (std::size_t i = 1; i < labels().size(); ++i) {
+void VcdWriter::end(Ps at_ps, const TraceLabels& labels) {
+  put_time(at_ps);
+  for (std::size_t i = 1; i < labels.size(); ++i) {
     file_.put("$comment label ");
     file_.put_number(static_cast<std::int64_t>(i));
     file_.put(' ');
-    file_.put(labels()[i]);
+    file_.put(labels[i]);
     file_.put(" $end\n");
   }
   file_.close();
 }
 
 void VcdWriter::put_time(Ps at_ps) {
+  if (at_ps == last_ps_) {
+    return;
+  }
   file_.put('#');
   file_.put_number(at_ps);
   file_.put('\n');
@@ -153,7 +148,7 @@ void VcdWriter::put_time(Ps at_ps) {
 }
 
 void VcdWriter::put_value(std::size_t signal, std::uint64_t value) {
-  if (signals()[signal].width_bits == 1) {
+  if (signals_[signal].signal->width_bits() == 1) {
     file_.put(value != 0 ? '1' : '0');
   } else {
     char digits[64];
