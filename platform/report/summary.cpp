@@ -78,9 +78,9 @@ std::string terms_text(const Bound& b) {
                          : unit == "us" ? 1e6
                          : unit == "ns" ? 1e3
                                         : 1;
-  std::string text = '(' + unit + ')';
+  std::string text = unit + ':';
   for (int i = 0; i < kBounds; ++i) {
-    text += fmt::format("{}{} {:.3g}", i == 0 ? " " : ", ", to_string(static_cast<BoundBy>(i)),
+    text += fmt::format(" {} {:.3g}", to_string(static_cast<BoundBy>(i)),
                         static_cast<double>(b.terms_ps[static_cast<std::size_t>(i)]) / unit_ps);
   }
   return text;
@@ -152,7 +152,7 @@ std::string summary(const RunResult& r, const std::string& out_dir,
   out += fmt::format("{}: {} on {}, {} cubes x {} PEs\n", r.name, r.run.kernel, r.run.hardware,
                      r.run.cubes, r.run.pes_per_cube);
   add(out, workload_kind(r.run),
-      fmt::format("{} q / {} kv heads x {}, {} new of {} tokens, batch {}, {} ranks ({})",
+      fmt::format("{}/{} q/kv heads x {}, {} new of {} tokens, batch {}, {} {} ranks",
                   r.run.q_heads, r.run.kv_heads, r.run.head_dim, r.run.new_tokens, r.run.context,
                   r.run.batch, r.run.ranks, r.run.rank_axis));
   if (r.end != "finished") {
