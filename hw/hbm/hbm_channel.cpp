@@ -12,6 +12,10 @@ namespace {
 
 constexpr Ps kNever = std::numeric_limits<Ps>::max();
 
+bool same_bank(const HbmTrain& a, const HbmTrain& b) {
+  return a.bank_group == b.bank_group && a.bank == b.bank;
+}
+
 }  // namespace
 
 HbmChannel::HbmChannel(const sc_core::sc_module_name& name, const HbmConfig& config,
@@ -93,10 +97,14 @@ Ps HbmChannel::commit_ready(PseudoChannel& pc, Ps now) {
     if (best == pc.queue.size()) {
       break;
     }
-    for (std::size_t i = 0; i < best; ++i) {
-      ++pc.queue[i].passed;
-    }
     const Part part = pc.queue[best];
+    for (std::size_t i = 0; i < best; ++i) {
+      // A bank that cannot serve yet is not passed over, unless its own row is kept open.
+      Part& older = pc.queue[i];
+      if (same_bank(older.train, part.train) || commit_time(pc, older) <= now) {
+        ++older.passed;
+      }
+    }
     pc.queue.erase(pc.queue.begin() + static_cast<std::ptrdiff_t>(best));
     commit(pc, part, std::max(part.arrival_ps, now));
     freed = true;

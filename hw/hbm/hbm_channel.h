@@ -29,7 +29,8 @@ class HbmChannelClient {
 /// Timing: hbm_timing.h. A request is committed to the timing as late as its row can still be
 /// made ready behind the ones under way; until then the scheduler may prefer others: first those
 /// whose row is open, then those that do not turn the bus round, then the oldest. A request is
-/// passed over kMostPassed times at most. controller_ps is added to every answer.
+/// passed over kMostPassed times at most, not counting times at which its bank could not serve it
+/// yet for reasons of its own (row cycle, refresh). controller_ps is added to every answer.
 ///
 /// Does not model: separate read and write queues with watermarks, write forwarding.
 class HbmChannel final : public sc_core::sc_module,

@@ -41,7 +41,8 @@ tlm::tlm_sync_enum HbmStack::nb_transport(int port, tlm::tlm_generic_payload& pa
   const auto p = static_cast<std::uint32_t>(port);
   if (phase == tlm::END_RESP) {
     ports_[p].answering = false;
-    ports_free_.push(sim::now_ps() + sim::to_ps(delay), p);
+    ports_[p].answer_from_ps = sim::now_ps() + sim::to_ps(delay);
+    ports_free_.push(ports_[p].answer_from_ps, p);
     return tlm::TLM_COMPLETED;
   }
   if (phase != tlm::BEGIN_REQ) {

@@ -13,7 +13,8 @@ PseudoChannelTiming::PseudoChannelTiming(const HbmConfig& config)
       phase_free_ps_(
           static_cast<std::size_t>(std::max<Ps>(1, config.timing.tccd_l / config.timing.tccd_s)),
           0),
-      group_activate_ps_(config.bank_groups, kLongAgo) {
+      group_activate_ps_(config.bank_groups, kLongAgo),
+      group_write_data_end_ps_(config.bank_groups, kLongAgo) {
   last_activates_ps_.fill(kLongAgo);
   next_refresh_ps_ = config.refresh == Refresh::per_bank
                          ? timing_.trefi / static_cast<Ps>(banks_.size())
@@ -32,7 +33,14 @@ void PseudoChannelTiming::reset_stats() {
 
 Ps PseudoChannelTiming::commit_from_ps(const HbmTrain& train) const {
   const Ps phase = *std::min_element(phase_free_ps_.begin(), phase_free_ps_.end());
-  return std::max(phase, group_free_ps_[train.bank_group]);
+  const Ps bus = std::max(phase, group_free_ps_[train.bank_group]);
+  const Ps rcd = train.write ? timing_.trcd_wr : timing_.trcd_rd;
+  const Bank& b = bank(train);
+  if (!b.open) {
+    return std::max(bus, b.activate_from_ps + rcd);
+  }
+  return std::max(
+      bus, b.row == train.row ? b.activated_ps + rcd : b.precharge_from_ps + timing_.trp + rcd);
 }
 
 HbmSchedule PseudoChannelTiming::schedule(const HbmTrain& train, Ps earliest_ps) {
@@ -70,7 +78,8 @@ HbmSchedule PseudoChannelTiming::schedule(const HbmTrain& train, Ps earliest_ps)
   s.data_end_ps = last_column + (train.write ? timing_.tcwl : timing_.tcl) + timing_.burst;
   if (train.write) {
     last_write_data_end_ps_ = std::max(last_write_data_end_ps_, s.data_end_ps);
-    last_write_group_ = train.bank_group;
+    Ps& in_group = group_write_data_end_ps_[train.bank_group];
+    in_group = std::max(in_group, s.data_end_ps);
     b.precharge_from_ps = std::max(b.precharge_from_ps, s.data_end_ps + timing_.twr);
   } else {
     last_read_column_ps_ = std::max(last_read_column_ps_, last_column);
@@ -107,8 +116,8 @@ Ps PseudoChannelTiming::turnaround_from_ps(const HbmTrain& train) const {
   if (train.write) {
     return last_read_column_ps_ + timing_.trtw;
   }
-  return last_write_data_end_ps_ +
-         (train.bank_group == last_write_group_ ? timing_.twtr_l : timing_.twtr_s);
+  return std::max(last_write_data_end_ps_ + timing_.twtr_s,
+                  group_write_data_end_ps_[train.bank_group] + timing_.twtr_l);
 }
 
 Ps PseudoChannelTiming::place_columns(const HbmTrain& train, Ps ready_ps) {
@@ -118,22 +127,22 @@ Ps PseudoChannelTiming::place_columns(const HbmTrain& train, Ps ready_ps) {
                                 [ready_ps](Ps free) { return free <= ready_ps; });
   std::size_t best = 0;
   Ps best_start = 0;
-  if (idle) {
-    // Nothing to keep in step with: phases are counted from here.
-    phase_origin_ps_ = ready_ps;
-    best_start = ready_ps;
-  } else {
-    for (std::size_t p = 0; p < phase_free_ps_.size(); ++p) {
-      const Ps from = std::max(ready_ps, phase_free_ps_[p]);
-      const Ps offset = static_cast<Ps>(p) * timing_.tccd_s;
-      const Ps periods =
-          ceil_div(std::max<Ps>(0, from - phase_origin_ps_ - offset), timing_.tccd_l);
-      const Ps start = phase_origin_ps_ + offset + periods * timing_.tccd_l;
-      if (p == 0 || start < best_start) {
-        best = p;
-        best_start = start;
-      }
+  for (std::size_t p = 0; p < phase_free_ps_.size(); ++p) {
+    const Ps from = std::max(ready_ps, phase_free_ps_[p]);
+    const Ps offset = static_cast<Ps>(p) * timing_.tccd_s;
+    const Ps periods = ceil_div(std::max<Ps>(0, from - phase_origin_ps_ - offset), timing_.tccd_l);
+    const Ps start = phase_origin_ps_ + offset + periods * timing_.tccd_l;
+    if (p == 0 || start < best_start) {
+      best = p;
+      best_start = start;
     }
+  }
+  if (idle && best_start != ready_ps) {
+    // Nothing to keep in step with: phases are counted from here. A train that is in step keeps
+    // the origin, and with it the past of the phases that it does not use.
+    phase_origin_ps_ = ready_ps;
+    best = 0;
+    best_start = ready_ps;
   }
   phase_free_ps_[best] = best_start + length;
   group_free_ps_[train.bank_group] = best_start + length;

@@ -53,8 +53,8 @@ class PseudoChannelTiming {
 
   bool row_open(const HbmTrain& train) const;
   bool last_was_write() const { return last_was_write_; }
-  /// Time from which a train that is committed now would not wait for others: a scheduler that
-  /// commits earlier only gives up its choice.
+  /// Time from which a train that is committed now would not wait for the data bus or its bank: a
+  /// scheduler that commits earlier only gives up its choice.
   Ps commit_from_ps(const HbmTrain& train) const;
   /// Time that getting a row ready takes at most: what it pays to commit ahead.
   Ps preparation_ps() const { return timing_.trp + timing_.trcd_rd; }
@@ -97,9 +97,9 @@ class PseudoChannelTiming {
   std::array<Ps, 4> last_activates_ps_;
   std::size_t next_activate_ = 0;  ///< oldest of last_activates_ps_
   std::vector<Ps> group_activate_ps_;
+  std::vector<Ps> group_write_data_end_ps_;
   Ps last_read_column_ps_ = kLongAgo;
   Ps last_write_data_end_ps_ = kLongAgo;
-  std::uint32_t last_write_group_ = 0;
   bool last_was_write_ = false;
   Ps busy_until_ps_ = 0;  ///< end of the last data of any train
   Ps next_refresh_ps_ = 0;
