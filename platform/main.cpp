@@ -22,6 +22,8 @@ namespace po = boost::program_options;
 using cubevp::platform::ExitStatus;
 using cubevp::platform::RunOptions;
 
+constexpr std::int64_t kMostThreads = 256;
+
 struct CommandHelp {
   const char* name;
   const char* summary;
@@ -62,8 +64,8 @@ po::options_description config_options(RunOptions& o) {
                   "run file; a bare name is looked up here, then in the project's configs/")(
       "set", po::value(&o.overrides)->value_name("KEY=VALUE")->composing(),
       "override a key, e.g. workload.context=131072; may be given again")(
-      "seed", po::value<std::uint64_t>()->value_name("N")->notifier([&o](std::uint64_t seed) {
-        o.overrides.push_back("input.seed=" + std::to_string(seed));
+      "seed", po::value<std::string>()->value_name("N")->notifier([&o](const std::string& seed) {
+        o.overrides.push_back("input.seed=" + seed);
       }),
       "seed of generated inputs");
   return d;
@@ -77,7 +79,13 @@ po::options_description run_options(RunOptions& o) {
       "trace", po::value(&o.trace_file)->value_name("FILE"), "write the VCD trace to FILE")(
       "no-data", po::bool_switch(&o.no_data),
       "timing only: no tensor bytes move, the same simulated time")(
-      "threads", po::value(&o.threads)->value_name("N"), "host threads for arithmetic")(
+      "threads", po::value<std::int64_t>()->value_name("N")->notifier([&o](std::int64_t n) {
+        if (n < 1 || n > kMostThreads) {
+          throw po::error(fmt::format("--threads: expected 1 to {}, got {}", kMostThreads, n));
+        }
+        o.threads = static_cast<unsigned>(n);
+      }),
+      "host threads for arithmetic (default: one for each core)")(
       "kernel-lib", po::value(&o.kernel_libraries)->value_name("FILE")->composing(),
       "shared library with kernels of your own")("quiet,q", po::bool_switch(&o.quiet),
                                                  "no summary")("json", po::bool_switch(&o.json),

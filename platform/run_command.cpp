@@ -36,6 +36,8 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 
+constexpr std::size_t kMostFaults = 4;
+
 extern "C" void on_interrupt(int) {
   interrupted = true;
   // A second one ends the process at once.
@@ -82,9 +84,19 @@ class Run {
   }
 
   ExitStatus go() {
+    const bool existed = std::filesystem::exists(out_dir_);
     make_output_folder(out_dir_);
-    load_tensors();
-    build();
+    try {
+      load_tensors();
+      build();
+    } catch (...) {
+      // What cannot start leaves no empty folder behind.
+      std::error_code ignored;
+      if (!existed) {
+        std::filesystem::remove(out_dir_, ignored);
+      }
+      throw;
+    }
     const RunOutcome outcome = simulate();
     RunResult result = collect(*machine_, config_, placement_, outcome);
     result.version = CUBEVP_VERSION;
@@ -269,8 +281,15 @@ class Run {
   }
 
   void tell(const RunResult& result) const {
-    for (const std::string& line : result.messages) {
-      std::cerr << line << '\n';
+    // A fault is often the same on every PE; a deadlock is told PE by PE.
+    const std::size_t shown = result.end == "fault" ? std::min(result.messages.size(), kMostFaults)
+                                                    : result.messages.size();
+    for (std::size_t i = 0; i < shown; ++i) {
+      std::cerr << result.messages[i] << '\n';
+    }
+    if (shown < result.messages.size()) {
+      std::cerr << fmt::format("and {} more PEs, see end.messages in {}\n",
+                               result.messages.size() - shown, in_out_dir("result.json"));
     }
     if (result.check.status == VerdictStatus::fail) {
       std::cerr << "check failed: " << result.check.message << '\n';

@@ -56,10 +56,10 @@ void for_each_pe(hw::System& system, const Visit& visit) {
   }
 }
 
-std::string blocked_line(const hw::System& system, hw::Pe& pe) {
+std::string blocked_line(const hw::System& system, hw::Pe& pe, const std::string& kernel) {
   const hw::Cpu::Status& status = pe.cpu().status();
   std::string line =
-      fmt::format("{}: {}", pe_name(system, pe.identity().cube, pe.identity().pe),
+      fmt::format("{}: {} {}", pe_name(system, pe.identity().cube, pe.identity().pe), kernel,
                   status.blocked_op.empty() ? "runs" : "waits in " + status.blocked_op);
   if (!status.blocked_op.empty()) {
     line += fmt::format(" since {:.3f} ns", ns_from_ps(status.since_ps));
@@ -74,7 +74,8 @@ std::string blocked_line(const hw::System& system, hw::Pe& pe) {
   }
   const auto pending = pe.command_processor().pending();
   if (!pending.empty()) {
-    line += fmt::format("; {} commands not complete", pending.size());
+    line +=
+        fmt::format("; {} command{} not complete", pending.size(), pending.size() == 1 ? "" : "s");
   }
   return line;
 }
@@ -93,14 +94,14 @@ std::vector<std::string> fault_lines(hw::System& system) {
   return lines;
 }
 
-std::vector<std::string> blocked_lines(hw::System& system) {
+std::vector<std::string> blocked_lines(hw::System& system, const std::string& kernel) {
   std::vector<std::string> lines;
   WaitGraph graph(system.cubes() * system.config().pes_per_cube());
   for_each_pe(system, [&](hw::Pe& pe) {
     if (!pe.cpu().status().running) {
       return;
     }
-    lines.push_back(blocked_line(system, pe));
+    lines.push_back(blocked_line(system, pe, kernel));
     for (const hw::MessageQueue::Waiting& w : pe.message_queue().waiting()) {
       if (w.peer.error.empty() && (w.why == Why::credits || w.why == Why::arrival)) {
         graph[node(pe)].push_back(std::size_t{index(w.peer.cube)} * system.config().pes_per_cube() +

@@ -11,9 +11,9 @@ namespace cubevp::platform {
 /// One line a faulted PE.
 std::vector<std::string> fault_lines(hw::System& system);
 
-/// One line a PE that has not finished: what it waits for, in which direction, on whom, since
-/// when; and one line for each cycle of waits.
-std::vector<std::string> blocked_lines(hw::System& system);
+/// One line a PE that has not finished `kernel`: what it waits for, in which direction, on whom,
+/// since when; and one line for a cycle of waits, where there is one.
+std::vector<std::string> blocked_lines(hw::System& system, const std::string& kernel);
 
 /// A graph of who waits for whom; nodes are numbers.
 using WaitGraph = std::vector<std::vector<std::size_t>>;

@@ -97,7 +97,7 @@ RunOutcome Machine::run(const Placement& placement, std::uint32_t kernel_number,
   if (outcome.reason == EndReason::fault) {
     outcome.messages = fault_lines(system_);
   } else if (outcome.reason != EndReason::finished) {
-    const std::vector<std::string> lines = blocked_lines(system_);
+    const std::vector<std::string> lines = blocked_lines(system_, kernels_.at(kernel_number).name);
     outcome.messages.insert(outcome.messages.end(), lines.begin(), lines.end());
   }
   return outcome;
@@ -139,7 +139,16 @@ RunOutcome Machine::simulate(const RunControl& control) {
       return {EndReason::interrupted, {"interrupted"}, 0, 0};
     }
     const auto slice_start = WallClock::now();
-    sc_core::sc_start(sim::to_sc_time(std::min(slice, control.limits.sim_time_ps - spent)));
+    const Ps left = control.limits.sim_time_ps - spent;
+    const Ps next = sim::to_ps(sc_core::sc_time_to_pending_activity());
+    if (next >= left) {
+      sc_core::sc_start(sim::to_sc_time(left));
+    } else {
+      // On starvation time stays at the last event, so that when a deadlock ends does not depend
+      // on how long slices are, which depends on the host. A slice reaches the next event.
+      sc_core::sc_start(sim::to_sc_time(std::min(std::max(slice, next), left)),
+                        sc_core::SC_EXIT_ON_STARVATION);
+    }
     const double wall = seconds_since(slice_start);
     slice = wall < kSliceWallSeconds / 2   ? std::min(slice * 2, kLongestSlicePs)
             : wall > kSliceWallSeconds * 2 ? std::max(slice / 2, kFirstSlicePs)

@@ -64,13 +64,16 @@ std::string check_text(const Verdict& v) {
   if (v.status == VerdictStatus::fail) {
     return fmt::format("FAIL ({}): {}", to_string(v.gate.gate), v.message);
   }
-  return fmt::format("pass ({}): NMSE {:.2e} (f16 alone {:.2e}), {} of {} rows",
-                     to_string(v.gate.gate), v.gate.nmse, v.gate.nmse_ideal, v.gate.rows_checked,
-                     v.gate.rows_total);
+  const std::string rows =
+      v.gate.rows_checked == v.gate.rows_total
+          ? fmt::format("all {} rows", v.gate.rows_total)
+          : fmt::format("{} of {} rows", v.gate.rows_checked, v.gate.rows_total);
+  return fmt::format("pass ({}): NMSE {:.2e} (f16 alone {:.2e}), {}", to_string(v.gate.gate),
+                     v.gate.nmse, v.gate.nmse_ideal, rows);
 }
 
 /// The terms of the bound, all in the unit of the largest.
-std::string terms_text(const Bound& b) {
+void add_terms(std::string& out, const Bound& b) {
   const std::string largest = show_time(b.roofline_ps);
   const std::string unit = largest.substr(largest.find(' ') + 1);
   const double unit_ps = unit == "s"    ? 1e12
@@ -78,12 +81,12 @@ std::string terms_text(const Bound& b) {
                          : unit == "us" ? 1e6
                          : unit == "ns" ? 1e3
                                         : 1;
-  std::string text = unit + ':';
+  std::string text;
   for (int i = 0; i < kBounds; ++i) {
-    text += fmt::format(" {} {:.3g}", to_string(static_cast<BoundBy>(i)),
+    text += fmt::format("{}{} {:.3g}", i == 0 ? "" : ", ", to_string(static_cast<BoundBy>(i)),
                         static_cast<double>(b.terms_ps[static_cast<std::size_t>(i)]) / unit_ps);
   }
-  return text;
+  add(out, "  terms, " + unit, text);
 }
 
 /// A rate a second beside what the machine can do.
@@ -164,7 +167,7 @@ std::string summary(const RunResult& r, const std::string& out_dir,
   add(out, "lower bound",
       fmt::format("{} by {}; efficiency {:.1f} %", show_time(r.bound.roofline_ps),
                   to_string(r.bound.by), 100 * r.bound.efficiency));
-  add(out, "", terms_text(r.bound));
+  add_terms(out, r.bound);
   const Counters& c = r.counters;
   const auto hbm_bytes = static_cast<double>(c.hbm_read_bytes + c.hbm_write_bytes);
   if (r.kernel_ps > 0) {
