@@ -41,5 +41,5 @@ function(cubevp_test name)
     DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
       # SystemC's coroutines change stacks; LeakSanitizer and fake stacks cannot follow them.
-      ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0;CUBEVP_SOURCE_DIR=${PROJECT_SOURCE_DIR};CUBEVP_PLATFORM=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/platform")
+      ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0")
 endfunction()

@@ -3,6 +3,7 @@
 
 #include <systemc>
 
+#include <cstdlib>
 #include <iostream>
 #include <string>
 
@@ -23,6 +24,9 @@ void report_handler(const sc_core::sc_report& report, const sc_core::sc_actions&
 
 // libsystemc holds main() and calls this; gtest_main must not be linked.
 int sc_main(int argc, char* argv[]) {
+  // Where tests find the sources and the executable, unless the caller says otherwise.
+  setenv("CUBEVP_SOURCE_DIR", CUBEVP_TEST_SOURCE_DIR, 0);
+  setenv("CUBEVP_PLATFORM", CUBEVP_TEST_PLATFORM, 0);
   testing::InitGoogleTest(&argc, argv);
   sc_core::sc_report_handler::set_handler(report_handler);
   return RUN_ALL_TESTS();
