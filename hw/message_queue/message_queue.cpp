@@ -549,6 +549,10 @@ void MessageQueue::trace() {
 sim::UnitStats MessageQueue::stats() const {
   sim::UnitStats s = counts_;
   s.busy_ps = busy_.total_ps();
+  for (const char* name : {"messages_sent", "messages_received", "bytes_sent", "bytes_received",
+                           "packets", "credits", "nonfinite"}) {
+    s.more.try_emplace(name, 0);
+  }
   return s;
 }
 
