@@ -114,15 +114,24 @@ TEST_F(HbmChannelTest, PrefersNotToTurnTheBusAmongEqualRows) {
   EXPECT_EQ(client.done[1], 83500 + 12500 + 6000);
 }
 
+TEST_F(HbmChannelTest, PrefersAnOpenRowToAnotherBankThatIsReadyToo) {
+  occupy();
+  enqueue(1, read(0, 1, 1));
+  enqueue(2, read(0, 0, 1));
+  sc_core::sc_start();
+  EXPECT_EQ(client.order, (std::vector<std::uint32_t>{0, 2, 1}));
+  EXPECT_EQ(client.done[2], 83500 + 11000);
+  EXPECT_EQ(client.done[1], 85500 + 11000);
+}
+
 TEST_F(HbmChannelTest, ARowHitIsWorthATurnOfTheBus) {
   occupy();
-  enqueue(1, read(0, 0, 2));
+  enqueue(1, read(0, 1, 1));
   enqueue(2, write(0, 0, 1));
   sc_core::sc_start();
   EXPECT_EQ(client.order, (std::vector<std::uint32_t>{0, 2, 1}));
   EXPECT_EQ(client.done[2], 81500 + 12500 + 6000);
-  // Write recovery, tRP, a closed row's time.
-  EXPECT_EQ(client.done[1], 100000 + 21000 + 16500 + 30500);
+  EXPECT_EQ(client.done[1], 100000 + 6500 + 11000);
 }
 
 TEST_F(HbmChannelTest, ABankInItsRowCycleDoesNotHoldUpOneThatIsReady) {

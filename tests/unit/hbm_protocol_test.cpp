@@ -101,14 +101,15 @@ TEST(HbmProtocol, AnAnswerWaitsForTheEndOfTheOneBefore) {
   EXPECT_EQ(third.done, 211000);
 }
 
-// Reads twice and annotates END_RESP: it is called at once and takes effect later.
+// Annotates END_RESP, on the forward or on the return path: it takes effect after the call.
 class EarlyEnder : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket<EarlyEnder> isock{"isock"};
   std::vector<Ps> answers;
 
-  EarlyEnder(const sc_core::sc_module_name& name, sim::PayloadPool& pool, Ps end_resp_delay_ps)
-      : sc_module(name), pool_(pool), end_resp_delay_ps_(end_resp_delay_ps) {
+  EarlyEnder(const sc_core::sc_module_name& name, sim::PayloadPool& pool, Ps end_resp_delay_ps,
+             bool in_return)
+      : sc_module(name), pool_(pool), end_resp_delay_ps_(end_resp_delay_ps), in_return_(in_return) {
     isock.register_nb_transport_bw(this, &EarlyEnder::bw);
     SC_HAS_PROCESS(EarlyEnder);
     SC_METHOD(run);
@@ -143,6 +144,12 @@ class EarlyEnder : public sc_core::sc_module {
                         sc_core::sc_time& delay) {
     if (phase == tlm::BEGIN_RESP) {
       answers.push_back(sim::now_ps() + sim::to_ps(delay));
+      if (in_return_) {
+        delay += sim::to_sc_time(end_resp_delay_ps_);
+        phase = tlm::END_RESP;
+        payload.release();
+        return tlm::TLM_COMPLETED;
+      }
       agenda_.push(sim::now_ps() + 1000, {&payload, false});
     }
     return tlm::TLM_ACCEPTED;
@@ -150,22 +157,31 @@ class EarlyEnder : public sc_core::sc_module {
 
   sim::PayloadPool& pool_;
   Ps end_resp_delay_ps_;
+  bool in_return_;
   unsigned char data_[32] = {};
   sim::Agenda<Todo> agenda_{"agenda"};
 };
 
-TEST(HbmProtocol, AnAnnotatedEndOfAnAnswerCountsFromItsEffect) {
+std::vector<Ps> answers_with_late_ends(bool in_return) {
   hw::HbmStack stack("hbm", small_stack(1, 2), 1);
   sim::PayloadPool pool;
-  EarlyEnder initiator("initiator", pool, 20000);
+  EarlyEnder initiator("initiator", pool, 20000, in_return);
   test::ProtocolCheckers checkers;
   checkers.bind(initiator.isock, stack.port_tsocks[0]);
   initiator.read(hbm(0), 0);
   initiator.read(hbm(1024), 10000);  // done at 40500, between END_RESP's call and its effect
   sc_core::sc_start();
-  EXPECT_EQ(initiator.answers, (std::vector<Ps>{30500, 51500}));
   EXPECT_EQ(checkers.open(), 0u);
   EXPECT_EQ(pool.in_use(), 0u);
+  return initiator.answers;
+}
+
+TEST(HbmProtocol, AnAnnotatedEndOfAnAnswerCountsFromItsEffect) {
+  EXPECT_EQ(answers_with_late_ends(false), (std::vector<Ps>{30500, 51500}));
+}
+
+TEST(HbmProtocol, AnAnnotatedEndInTheReturnCountsFromItsEffect) {
+  EXPECT_EQ(answers_with_late_ends(true), (std::vector<Ps>{30500, 50500}));
 }
 
 TEST(HbmProtocol, SomebodyElsesPayloadsAreServed) {
