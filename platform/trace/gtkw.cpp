@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/trace/gtkw.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -83,6 +84,21 @@ std::string vcd_name(const TracedSignal& s) {
   return s.name() + (width > 1 ? fmt::format("[{}:0]", width - 1) : "");
 }
 
+/// What the wave list shows: "pe_3 gemm_unit state". The cube is in the group's name, and of a
+/// name with dots GTKWave would show the last part only.
+std::string short_name(const TracedSignal& s) {
+  std::string name = s.name();
+  if (name.compare(0, 5, "cube_") == 0) {
+    name.erase(0, name.find('.') + 1);
+  }
+  std::replace(name.begin(), name.end(), '.', ' ');
+  return name;
+}
+
+bool is_of_a_pe(const TracedSignal& s) {
+  return s.module.find(".pe_") != std::string::npos;
+}
+
 }  // namespace
 
 void write_gtkw(const std::string& vcd_path, const std::vector<TracedSignal>& signals,
@@ -110,9 +126,9 @@ void write_gtkw(const std::string& vcd_path, const std::vector<TracedSignal>& si
     if (words) {
       text += fmt::format("^1 {}\n", filters.of(shows_labels[i] ? labels : states));
     }
-    text += vcd_name(s) + '\n';
+    text += fmt::format("+{{{}}} {}\n", short_name(s), vcd_name(s));
   };
-  // What the kernels are at comes first, then the machine, a group a PE.
+  // What the kernels are at comes first, then a group a PE, then the rest of the machine.
   const auto is_phase = [&](std::size_t i) { return signals[i].signal->name() == "phase"; };
   text += fmt::format("@{:x}\n-kernel phase\n", kGroupBegin);
   for (std::size_t i = 0; i < signals.size(); ++i) {
@@ -127,16 +143,18 @@ void write_gtkw(const std::string& vcd_path, const std::vector<TracedSignal>& si
       text += fmt::format("@{:x}\n-{}\n", kGroupEnd, group);
     }
   };
-  for (std::size_t i = 0; i < signals.size(); ++i) {
-    if (is_phase(i)) {
-      continue;
+  for (const bool pes : {true, false}) {
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+      if (is_phase(i) || is_of_a_pe(signals[i]) != pes) {
+        continue;
+      }
+      if (group_of(signals[i].module) != group) {
+        close_group();
+        group = group_of(signals[i].module);
+        text += fmt::format("@{:x}\n-{}\n", kGroupBegin, group);
+      }
+      show(i);
     }
-    if (group_of(signals[i].module) != group) {
-      close_group();
-      group = group_of(signals[i].module);
-      text += fmt::format("@{:x}\n-{}\n", kGroupBegin, group);
-    }
-    show(i);
   }
   close_group();
   write(save, text);
