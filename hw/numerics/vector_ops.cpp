@@ -98,7 +98,9 @@ HWY_NOINLINE void elementwise(const MatrixView* operands, std::size_t count, flo
       n = chunk_size(c, dst.cols);
       float* result = result_chunk(dst, r, c, n, buffer);
       if constexpr (kFill) {
-        std::fill(result, result + padded(n), scalar);
+        for (std::size_t i = 0; i < padded(n); i += kLanes) {
+          hn::StoreU(set(scalar), d, result + i);
+        }
       } else {
         const float* a = source_a.chunk(r, c, n);
         const float* b = kBinary || kTernary ? source_b.chunk(r, c, n) : a;
