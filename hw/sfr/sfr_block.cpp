@@ -222,11 +222,7 @@ std::string SfrBlock::start(std::uint32_t mask, const sc_core::sc_time& delay) {
   if ((mask & running_) != 0) {
     return "PE_START names a PE that is running";
   }
-  if (running_ == 0) {
-    started_ = 0;
-  }
   running_ |= mask;
-  started_ |= mask;
   stored(sfr::kPeDone) &= ~mask;
   stored(sfr::kPeFault) &= ~mask;
   for (std::uint32_t p = 0; p < config_.pes; ++p) {
@@ -236,6 +232,7 @@ std::string SfrBlock::start(std::uint32_t mask, const sc_core::sc_time& delay) {
   }
   trace(sfr::kPeStart);
   trace(sfr::kPeDone);
+  trace(sfr::kPeFault);
   return {};
 }
 

@@ -87,7 +87,6 @@ class SfrBlock final : public sc_core::sc_module, public sim::TraceSource {
   const Config config_;
   std::vector<std::uint32_t> words_;
   std::uint32_t running_ = 0;  ///< PEs started and not finished
-  std::uint32_t started_ = 0;  ///< PEs of the current start, for IRQ_DONE
   std::uint32_t irq_status_ = 0;
   std::uint32_t latched_cycle_hi_ = 0;
   std::uint32_t at_barrier_ = 0;
