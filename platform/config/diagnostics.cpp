@@ -38,7 +38,7 @@ Position Origins::at(std::string key) const {
     }
     const std::size_t dot = key.rfind('.');
     if (dot == std::string::npos) {
-      return {file_, 1, 1};
+      return whole_;
     }
     key.resize(dot);
   }
@@ -53,6 +53,17 @@ void Problems::add(const Position& at, const std::string& key, const std::string
       {static_cast<std::size_t>(source - sources_.begin()), at,
        fmt::format("{}: {}{}{}", at.to_string(), key, key.empty() ? "" : ": ", text)});
   keys_.insert(key);
+}
+
+bool Problems::about(std::string key) const {
+  while (keys_.count(key) == 0) {
+    const std::size_t dot = key.rfind('.');
+    if (dot == std::string::npos) {
+      return false;
+    }
+    key.resize(dot);
+  }
+  return true;
 }
 
 void Problems::throw_if_any() const {

@@ -22,15 +22,16 @@ struct Position {
 /// Where each key's value comes from; the last one to set it counts.
 class Origins {
  public:
-  explicit Origins(std::string file) : file_(std::move(file)) {}
+  /// `whole`: where keys come from that nothing has set.
+  explicit Origins(Position whole) : whole_(std::move(whole)) {}
 
   void set(const std::string& key, Position at) { positions_[key] = std::move(at); }
   bool has(const std::string& key) const { return positions_.count(key) != 0; }
-  /// Of the key, or of the nearest mapping around it that was written, or the file's beginning.
+  /// Of the key, or of the nearest mapping around it that was written, or the whole.
   Position at(std::string key) const;
 
  private:
-  std::string file_;
+  Position whole_;
   std::map<std::string, Position> positions_;
 };
 
@@ -39,8 +40,11 @@ class Problems {
  public:
   /// `key` may be empty: the text stands for itself.
   void add(const Position& at, const std::string& key, const std::string& text);
-  /// Whether something is wrong with the key itself; what follows from it need not be told.
-  bool about(const std::string& key) const { return keys_.count(key) != 0; }
+  /// Whether something is wrong with the key itself or with a mapping that it is in; what follows
+  /// from it need not be told.
+  bool about(std::string key) const;
+  /// What is in this mapping could not be read, as a problem under another name says.
+  void could_not_read(const std::string& key) { keys_.insert(key); }
   bool empty() const { return problems_.empty(); }
   /// Throws ConfigError when there is any, in the order of the files' lines.
   void throw_if_any() const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,13 @@
 
 namespace cubevp::platform {
 
+inline constexpr const char* kHardware = "hardware";
 inline constexpr const char* kDefaultHardware = "cube64_hbm4";
 inline constexpr const char* kInlineHardware = "inline";
 
 /// Which preset a run starts from, and who says so.
 struct PresetChoice {
-  std::string name;  ///< empty: none, the built-in defaults
+  std::optional<std::string> name;  ///< nothing: the built-in defaults
   Position at;
   std::string key;       ///< hardware or hardware.base
   std::string from_dir;  ///< where a relative path starts

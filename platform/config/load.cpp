@@ -17,7 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kHardware = "hardware";
 constexpr const char* kBase = "base";
 
 const Section& section_of(const Section& root, const std::string& key) {
@@ -40,15 +39,16 @@ class RunLoader {
   RunConfig load(const std::string& name, const std::vector<std::string>& overrides) {
     const std::string path = find_config(name, search_paths_);
     directory_ = directory_of(path);
-    origins_ = Origins(path);
+    origins_ = Origins({path, 1, 1});
     const YamlSource file = read_yaml_file(path, problems_);
+    if (!file.root.IsMap()) {
+      problems_.throw_if_any();  // what it leaves unsaid would be told as missing
+    }
     const std::vector<Override> sets = read_overrides(overrides, problems_);
     config_.name = default_name(path);
     config_.hardware_name = kInlineHardware;
     load_hardware(file, sets);
-    if (file.root.IsMap()) {
-      reader_.apply(schema_, file_root(file, sets), file);
-    }
+    reader_.apply(schema_, file_root(file, sets), file);
     for (const Override& o : sets) {
       reader_.apply(schema_, o.source.root, o.source);
     }
@@ -60,7 +60,7 @@ class RunLoader {
 
   hw::SystemConfig load_preset(const std::string& preset,
                                const std::vector<std::string>& overrides) {
-    origins_ = Origins("--hardware");
+    origins_ = Origins({"--hardware", 0, 0});
     const std::vector<Override> sets = read_overrides(overrides, problems_);
     PresetChoice choice;
     choice.name = preset;
@@ -111,18 +111,18 @@ class RunLoader {
     choice.at = {file.label, 1, 1};
     choice.key = kHardware;
     choice.from_dir = directory_;
-    choose(child(file.root, kHardware), file, directory_, choice);
+    choose(child(file.root, kHardware), file, choice);
     for (const Override& o : sets) {
       if (is_key(o, {kHardware}) && o.value.IsScalar()) {
-        choose(o.value, o.source, directory_, choice);
+        choose(o.value, o.source, choice);
       } else if (is_key(o, {kHardware}) && child(o.value, kBase).IsDefined()) {
-        choose_base(child(o.value, kBase), o.source, directory_, choice);
+        choose_base(child(o.value, kBase), o.source, choice);
       } else if (is_key(o, {kHardware, kBase})) {
-        choose_base(o.value, o.source, directory_, choice);
+        choose_base(o.value, o.source, choice);
       }
     }
-    if (!choice.name.empty()) {
-      config_.hardware_name = preset_label(choice.name);
+    if (choice.name) {
+      config_.hardware_name = preset_label(*choice.name);
     }
     PresetLoader(section_of(schema_, kHardware), reader_, problems_, search_paths_).load(choice);
   }
@@ -132,35 +132,35 @@ class RunLoader {
   }
 
   /// `node` is the value of hardware: a name, or a mapping that may have a base.
-  void choose(const YAML::Node& node, const YamlSource& source, const std::string& from_dir,
-              PresetChoice& choice) {
+  void choose(const YAML::Node& node, const YamlSource& source, PresetChoice& choice) {
     if (!node.IsDefined()) {
       return;
     }
     if (node.IsScalar()) {
-      choice.name = node.Scalar();
-      choice.at = source.at(node);
-      choice.key = kHardware;
-      choice.from_dir = from_dir;
+      choice = choice_of(node, source, kHardware);
       return;
     }
-    choice.name.clear();
+    choice.name.reset();
     if (child(node, kBase).IsDefined()) {
-      choose_base(child(node, kBase), source, from_dir, choice);
+      choose_base(child(node, kBase), source, choice);
     }
   }
 
-  void choose_base(const YAML::Node& base, const YamlSource& source, const std::string& from_dir,
-                   PresetChoice& choice) {
+  void choose_base(const YAML::Node& base, const YamlSource& source, PresetChoice& choice) {
     if (base.IsScalar()) {
-      choice.name = base.Scalar();
-      choice.at = source.at(base);
-      choice.key = "hardware.base";
-      choice.from_dir = from_dir;
+      choice = choice_of(base, source, "hardware.base");
     } else {
       problems_.add(source.at(base), "hardware.base",
                     "expected the name of a preset, got " + describe_value(base));
     }
+  }
+
+  /// A path in a run file starts there; one that --set gives, in the working directory if there is
+  /// such a file.
+  PresetChoice choice_of(const YAML::Node& name, const YamlSource& source, const char* key) const {
+    const bool from_here = !source.has_lines && is_preset_path(name.Scalar()) &&
+                           !find_preset(name.Scalar(), ".", {}).empty();
+    return {name.Scalar(), source.at(name), key, from_here ? "." : directory_};
   }
 
   /// What is left to decide when everything is read.
@@ -207,7 +207,7 @@ class RunLoader {
   RunConfig config_;
   Section schema_;
   Problems problems_;
-  Origins origins_{""};
+  Origins origins_{Position{}};
   YamlReader reader_;
   std::string directory_;
 };

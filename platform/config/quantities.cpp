@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/config/quantities.h"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -154,10 +155,11 @@ Parsed<std::uint64_t> whole(std::string_view number, int two, int ten, std::uint
   if (d.digits.empty()) {
     return {0, {}};
   }
-  if (d.digits.size() > 19) {
+  errno = 0;
+  std::uint64_t value = std::strtoull(d.digits.c_str(), nullptr, 10);
+  if (errno == ERANGE) {
     return {{}, d.exponent < 0 ? fraction : too_large};
   }
-  std::uint64_t value = std::strtoull(d.digits.c_str(), nullptr, 10);
   for (int i = 0; i < two; ++i) {
     if (value > std::numeric_limits<std::uint64_t>::max() / 2) {
       return {{}, too_large};

@@ -13,8 +13,8 @@ constexpr const char* kIntroduction = R"(# Configuration reference
 
 This file is made from the table that reads configurations; change it there.
 
-A run file is YAML. It describes one run: the machine, what it computes, and what to keep. Start
-from one in `configs/`. `platform validate --config FILE` checks a file, `platform show --config FILE`
+A run file is YAML, in UTF-8. It describes one run: the machine, what it computes, and what to keep.
+Start from one in `configs/`. `platform validate --config FILE` checks a file, `platform show --config FILE`
 prints it with every default filled in, and `--set dotted.key=value` overrides any key below.
 
 - Quantities carry their unit: `"1.2 GHz"`, `"512 GB/s"`, `"20 ns"`, `"4 MiB"`. A bare number where a
@@ -26,7 +26,9 @@ prints it with every default filled in, and `--set dotted.key=value` overrides a
 - `hardware:` is the name of a preset (`hardware/NAME.yaml` beside the run file or in `configs/`), or
   a mapping that changes some keys of its `base:` preset; without a base, of the defaults below.
   A preset's file holds the keys below `hardware`, and may have a `base:` itself. A name with a slash
-  or ending in .yaml is the path of a preset. Without `hardware:` it is `cube64_hbm4`.
+  or ending in .yaml is the path of a preset, from the file that names it; one that `--set` gives is
+  as seen from the working directory, or else from the run file. Without `hardware:` it is
+  `cube64_hbm4`.
 - `input.q`, `k`, `v` and `check.golden` name files beside the run file, or else as seen from the
   working directory. Arrays are (batch, heads, tokens, head_dim); three dimensions are batch 1.
 - A configuration's file is looked up as named, then in the installed or source `configs/`.
@@ -37,12 +39,14 @@ What is checked between keys, before anything is built:
   cubes (`rank_axis: cube`); prefill kernels need `rank_axis: cube`.
 - A cube has at most 32 PEs, the system at most 256 cubes, the longest way through it at most 120
   stops. Any mesh from 1 x 1 up will do.
-- HBM: `channels` and `capacity` divide evenly over the NoC's stops, a stack holds at most 64 GiB;
-  `access_size`, `page_size`, `interleave` and the DMA's `burst_size` are powers of two and none of
-  the latter three is smaller than an access; `tccd_l` >= `tccd_s`; a refresh is shorter than its
-  interval.
-- A packet of the message queue fits its slot; all slots (8 x `slots` x `slot_size`, for two axes and
-  four directions) fit the scratchpad. A scratchpad has at most 256 MiB.
+- Clocks run at 1 kHz to 100 GHz. A kernel's `stack_size` is 64 KiB to 64 MiB.
+- HBM: `channels` and `capacity`, in whole pages, divide evenly over the NoC's stops; a stack holds
+  at most 64 GiB; `access_size`, `page_size`, `interleave` and the DMA's `burst_size` are powers of
+  two and none of the latter three is smaller than an access; `tccd_l` >= `tccd_s`; a refresh is
+  shorter than its interval.
+- A packet of the message queue fits its slot; the slots of one direction take at most 16 MiB, all
+  slots (8 x `slots` x `slot_size`, for two axes and four directions) fit the scratchpad. A
+  scratchpad has at most 256 MiB.
 - The latency of a link is no less than the network interfaces and hops on its way take.
 - Memory: the busiest PE's slab (`capacity` / PEs) holds at least its share of K and V, two blocks of
   them for a rotating kernel on more than one rank, and of Q and O:
@@ -50,6 +54,7 @@ What is checked between keys, before anything is built:
 - Scratchpad: what is left beside the slots holds the smallest tile that a kernel can use: one query
   row (Q, m, l, O and a result row), twice two tiles of `tile_keys` (or 1) rows of K and V, two rows
   of scores and two of P.
+- `input` has `generate` or all of `q`, `k` and `v`; `trace.stop` is after `trace.start`.
 
 `hardware.name` and the preset's name only label results.
 )";

@@ -114,14 +114,22 @@ std::string find_config(const std::string& name, const std::vector<std::string>&
                             suggestion.empty() ? "" : ", did you mean " + suggestion + "?"));
 }
 
+bool is_preset_path(const std::string& name) {
+  return name.find('/') != std::string::npos || has_extension(name);
+}
+
 std::string find_preset(const std::string& name, const std::string& from_dir,
-                        const std::vector<std::string>& search_paths) {
-  if (name.find('/') != std::string::npos || has_extension(name)) {
-    const fs::path path = fs::path(name).is_absolute() ? fs::path(name) : fs::path(from_dir) / name;
-    return existing(path);
+                        const std::vector<std::string>& search_paths, bool neighbours) {
+  if (name.empty()) {
+    return {};
   }
-  std::vector<fs::path> candidates = {fs::path(from_dir) / "hardware" / name,
-                                      fs::path(from_dir) / name};
+  if (is_preset_path(name)) {
+    return existing((fs::path(from_dir) / name).lexically_normal());
+  }
+  std::vector<fs::path> candidates = {fs::path(from_dir) / "hardware" / name};
+  if (neighbours) {
+    candidates.push_back(fs::path(from_dir) / name);
+  }
   for (const std::string& directory : search_paths) {
     candidates.push_back(fs::path(directory) / "hardware" / name);
   }

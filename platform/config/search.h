@@ -15,11 +15,14 @@ std::vector<std::string> default_search_paths();
 /// may be left out. Throws IoError, naming the nearest one there is.
 std::string find_config(const std::string& name, const std::vector<std::string>& search_paths);
 
-/// The file of a hardware preset: a path, relative to `from_dir`, when the name has a slash or ends
-/// in .yaml, else hardware/NAME.yaml in `from_dir` or a search path, or NAME.yaml in `from_dir`
-/// (a preset's neighbour). Empty when there is none.
+/// Whether a preset's name is the path of its file: it has a slash or ends in .yaml.
+bool is_preset_path(const std::string& name);
+
+/// The file of a hardware preset: a path, relative to `from_dir`, or hardware/NAME.yaml in
+/// `from_dir` or a search path. `neighbours`: `from_dir` holds presets itself, as where one starts
+/// from another. Empty when there is none.
 std::string find_preset(const std::string& name, const std::string& from_dir,
-                        const std::vector<std::string>& search_paths);
+                        const std::vector<std::string>& search_paths, bool neighbours = false);
 
 /// A file that `list` shows; paths relative to the directory, without .yaml.
 struct ListedConfig {
