@@ -75,10 +75,16 @@ SequenceKey Scoreboard::blocked_by(SequenceKey key) const {
 
 void Scoreboard::remove(SequenceKey key) {
   const auto entry = entries_.find(key);
+  const auto forget = [key](std::vector<SequenceKey>& keys) {
+    keys.erase(std::find(keys.begin(), keys.end(), key));
+  };
   for (const SequenceKey dependent : entry->second.dependents) {
-    const auto later = entries_.find(dependent);
-    auto& waits_for = later->second.waits_for;
-    waits_for.erase(std::find(waits_for.begin(), waits_for.end(), key));
+    forget(entries_.at(dependent).waits_for);
+  }
+  // A composite waits for what overlaps any byte it may use, its staging for one. Its parts wait
+  // for what they use, so they may all be done while it still waits.
+  for (const SequenceKey earlier : entry->second.waits_for) {
+    forget(entries_.at(earlier).dependents);
   }
   entries_.erase(entry);
 }

@@ -141,6 +141,32 @@ TEST(Composite, PartsWaitForTheirBufferOnly) {
   EXPECT_TRUE(board.ready({3, 0}));
 }
 
+// One tile of 16 rows in a staging for two: the second buffer is waited for, and never used.
+TEST(Composite, MayEndBeforeWhatOnlyItsUnusedStagingWaitsFor) {
+  const Command k =
+      composite(block(0, 8, 16), block(4096, 8, 64), in_hbm(block(0, 16, 64)), 16, 65536);
+  const CompositeExpansion tiles(k);
+  ASSERT_EQ(tiles.tiles(), 1U);
+  Scoreboard board;
+  const Operand second_buffer = block(65536 + 16 * 64 * 4, 1, 64);
+  board.insert({1, 0}, touching({}, {second_buffer}));
+  board.insert({2, 0}, k);
+  board.insert({2, 1}, tiles.load(0));
+  board.insert({2, 2}, tiles.gemm(0));
+  EXPECT_FALSE(board.ready({2, 0}));
+  EXPECT_TRUE(board.ready({2, 1}));
+  board.remove({2, 1});
+  EXPECT_TRUE(board.ready({2, 2}));
+  board.remove({2, 2});
+  board.remove({2, 0});
+  board.insert({3, 0}, touching({second_buffer}, {}));
+  EXPECT_EQ(board.blocked_by({3, 0}).command, 1U);
+  board.remove({1, 0});
+  EXPECT_TRUE(board.ready({3, 0}));
+  board.remove({3, 0});
+  EXPECT_EQ(board.size(), 0U);
+}
+
 TEST(Composite, TilesCoverEveryStoredRowOnce) {
   for (const bool transposed : {false, true}) {
     for (const std::uint32_t tile_rows : {1U, 7U, 16U, 100U}) {
