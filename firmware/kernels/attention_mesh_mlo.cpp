@@ -62,6 +62,7 @@ void fan_out(tl::Context& ctx, const AttentionArgs& a, const Triplet& state) {
   if (a.exchange != DType::f32) {
     own = make_triplet(ctx, state.rows(), a.head_dim, a.exchange);
     convert(ctx, own, state);
+    copy(ctx, state, own);  // merged here as everywhere else: all ranks end with one answer
   }
   Wave eastbound(Direction::west, Direction::east, a.rank, a.rank < a.ranks - 1);
   Wave westbound(Direction::east, Direction::west, a.ranks - 1 - a.rank, a.rank > 0);

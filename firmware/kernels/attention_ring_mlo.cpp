@@ -34,12 +34,6 @@ Triplet rows_of(tl::Context& ctx, const Triplet& state, std::int64_t first, std:
       {}, ctx.rows(state.m, first, n), ctx.rows(state.l, first, n), ctx.rows(state.o, first, n)};
 }
 
-void copy(tl::Context& ctx, const Triplet& to, const Triplet& from) {
-  ctx.copy_to(to.m, from.m);
-  ctx.copy_to(to.l, from.l);
-  ctx.copy_to(to.o, from.o);
-}
-
 /// Sends and receives in the order that cannot block, see sends_first().
 template <class Send, class Recv>
 void swap_messages(const AttentionArgs& a, Send send_one, Recv recv_one) {

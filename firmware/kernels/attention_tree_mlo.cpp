@@ -51,6 +51,7 @@ void recursive_doubling(tl::Context& ctx, const AttentionArgs& a, const Triplet&
   for (std::int64_t distance = 1; distance < a.ranks; distance *= 2) {
     if (converted) {
       convert(ctx, own, state);
+      copy(ctx, state, own);  // merged here as at the partner: all ranks end with one answer
     }
     const std::int64_t position = a.rank % (2 * distance);
     const Shift east(Direction::west, Direction::east, position, distance);

@@ -22,6 +22,12 @@ Triplet shrink(tl::Context& ctx, const Triplet& t, std::int64_t rows) {
   return parts_of(ctx, ctx.slice(t.all, 0, {rows * (head_dim + 2)}), rows, head_dim);
 }
 
+void copy(tl::Context& ctx, const Triplet& to, const Triplet& from) {
+  ctx.copy_to(to.m, from.m);
+  ctx.copy_to(to.l, from.l);
+  ctx.copy_to(to.o, from.o);
+}
+
 void convert(tl::Context& ctx, const Triplet& wire, const Triplet& from) {
   const tl::ScratchScope scope(ctx);
   ctx.copy_to(wire.m, from.m);

@@ -25,6 +25,8 @@ Triplet make_triplet(tl::Context& ctx, std::int64_t rows, std::int64_t head_dim,
 /// The first `rows` rows' worth of a larger buffer, as a triplet of its own.
 Triplet shrink(tl::Context& ctx, const Triplet& t, std::int64_t rows);
 
+/// Element by element, from one type to another where they differ.
+void copy(tl::Context& ctx, const Triplet& to, const Triplet& from);
 /// Puts the state `from` into `wire`, whose type is that of the exchange. Rounding m alone would
 /// weigh its rank wrongly, by a factor of exp(m - rounded m): l and O are scaled to make up for it.
 void convert(tl::Context& ctx, const Triplet& wire, const Triplet& from);
