@@ -17,6 +17,22 @@ struct CommandFaulted : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// An activity for as long as it lives: a fault may end it.
+class Under {
+ public:
+  Under(sim::ActivityMonitor& monitor, sim::PeActivity activity)
+      : monitor_(monitor), activity_(activity) {
+    monitor_.begin(activity_);
+  }
+  ~Under() { monitor_.end(activity_); }
+  Under(const Under&) = delete;
+  Under& operator=(const Under&) = delete;
+
+ private:
+  sim::ActivityMonitor& monitor_;
+  sim::PeActivity activity_;
+};
+
 }  // namespace
 
 Cpu::Cpu(const sc_core::sc_module_name& name, const Config& config, const PeIdentity& identity,
@@ -141,10 +157,11 @@ void Cpu::barrier(const BlockedOn& why) {
   status_.blocked_op = why.op;
   status_.since_ps = sim::now_ps();
   enter(State::barrier);
-  activity_.begin(sim::PeActivity::barrier);
-  std::uint32_t pe = index(identity_.pe);
-  access(sfr_isock, tlm::TLM_WRITE_COMMAND, sfr::kBarrier, &pe, sizeof pe);
-  activity_.end(sim::PeActivity::barrier);
+  {
+    const Under barrier(activity_, sim::PeActivity::barrier);
+    std::uint32_t pe = index(identity_.pe);
+    access(sfr_isock, tlm::TLM_WRITE_COMMAND, sfr::kBarrier, &pe, sizeof pe);
+  }
   status_.blocked_op.clear();
   enter(State::run);
 }
