@@ -29,6 +29,10 @@ tlm::tlm_generic_payload& CommandTargetSocket::take() {
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     (*this)->nb_transport_bw(*next.payload, phase, delay);
   }
+  if (!queue_.empty() && queue_.front().ready_ps > now_ps()) {
+    // It was announced while an earlier notification was pending.
+    arrival_event_.notify(to_sc_time(queue_.front().ready_ps - now_ps()));
+  }
   return payload;
 }
 
@@ -71,6 +75,9 @@ tlm::tlm_sync_enum CommandTargetSocket::on_nb_transport(tlm::tlm_generic_payload
     response_free_ps_ = now_ps() + to_ps(delay);
     send_responses();
     return tlm::TLM_COMPLETED;
+  }
+  if (phase != tlm::BEGIN_REQ) {
+    return tlm::TLM_ACCEPTED;
   }
   if (command_of(payload) == nullptr) {
     payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
