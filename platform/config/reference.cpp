@@ -14,20 +14,21 @@ constexpr const char* kIntroduction = R"(# Configuration reference
 This file is made from the table that reads configurations; change it there.
 
 A run file is YAML, in UTF-8. It describes one run: the machine, what it computes, and what to keep.
-Start from one in `configs/`. `platform validate --config FILE` checks a file, `platform show --config FILE`
-prints it with every default filled in, and `--set dotted.key=value` overrides any key below.
+Start from one in `configs/`. `platform validate --config FILE` checks a file,
+`platform show --config FILE` prints it with every default filled in, and `--set dotted.key=value`
+overrides any key below.
 
-- Quantities carry their unit: `"1.2 GHz"`, `"512 GB/s"`, `"20 ns"`, `"4 MiB"`. A bare number where a
-  unit belongs is an error. k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti powers of 1024.
+- Quantities carry their unit: `"1.2 GHz"`, `"512 GB/s"`, `"20 ns"`, `"4 MiB"`. A bare number where
+  a unit belongs is an error. k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti powers of 1024.
 - Integers are plain decimal; `010`, `0x10` and `1e3` are errors, not surprises. Booleans are `true`
   and `false`.
 - Unknown and repeated keys are errors. All errors of a file are reported at once, as
   `file:line:column: key: expected what, got "what was there"`; exit status 2.
-- `hardware:` is the name of a preset (`hardware/NAME.yaml` beside the run file or in `configs/`), or
-  a mapping that changes some keys of its `base:` preset; without a base, of the defaults below.
-  A preset's file holds the keys below `hardware`, and may have a `base:` itself. A name with a slash
-  or ending in .yaml is the path of a preset, from the file that names it; one that `--set` gives is
-  as seen from the working directory, or else from the run file. Without `hardware:` it is
+- `hardware:` is the name of a preset (`hardware/NAME.yaml` beside the run file or in `configs/`),
+  or a mapping that changes some keys of its `base:` preset; without a base, of the defaults below.
+  A preset's file holds the keys below `hardware`, and may have a `base:` itself. A name with a
+  slash or ending in .yaml is the path of a preset, from the file that names it; one that `--set`
+  gives is as seen from the working directory, or else from the run file. Without `hardware:` it is
   `cube64_hbm4`.
 - `input.q`, `k`, `v` and `check.golden` name files beside the run file, or else as seen from the
   working directory. Arrays are (batch, heads, tokens, head_dim); three dimensions are batch 1.
@@ -48,12 +49,13 @@ What is checked between keys, before anything is built:
   slots (8 x `slots` x `slot_size`, for two axes and four directions) fit the scratchpad. A
   scratchpad has at most 256 MiB.
 - The latency of a link is no less than the network interfaces and hops on its way take.
-- Memory: the busiest PE's slab (`capacity` / PEs) holds at least its share of K and V, two blocks of
-  them for a rotating kernel on more than one rank, and of Q and O:
-  `items * (blocks * 2 * ceil(context / ranks / PEs that share a block) + 2 * rows) * head_dim * 2 B`.
+- Memory: the busiest PE's slab (`capacity` / PEs) holds at least its share of K and V, two blocks
+  of them for a rotating kernel on more than one rank, and of Q and O:
+  `items * (blocks * 2 * ceil(context / ranks / PEs of a block) + 2 * rows) * head_dim * 2 B`, where
+  the PEs of a block are those that share it.
 - Scratchpad: what is left beside the slots holds the smallest tile that a kernel can use: one query
-  row (Q, m, l, O and a result row), twice two tiles of `tile_keys` (or 1) rows of K and V, two rows
-  of scores and two of P.
+  row (Q, m, l, O and a result row), three tiles each of `tile_keys` (or 1) rows of K and V, two
+  rows of scores and two of P. With `gemm: composite`, two tiles each of at most 64 rows.
 - `input` has `generate` or all of `q`, `k` and `v`; `trace.stop` is after `trace.start`.
 
 `hardware.name` and the preset's name only label results.

@@ -137,12 +137,11 @@ std::uint64_t least_scratchpad_bytes(const RunConfig& c) {
       w.tile_keys, 1, std::max<std::int64_t>(1, w.context / std::max<std::int64_t>(1, w.ranks))));
   const auto dim = static_cast<std::uint64_t>(w.head_dim);
   const std::uint64_t row = dim * size_bytes(c.numerics.io);
-  // A macro-command streams K and V through tiles of at most 64 keys.
+  // K and V have three tiles each; a macro-command streams them through two, of at most 64 keys.
   const std::uint64_t streamed =
-      w.gemm == GemmMode::composite ? std::min<std::uint64_t>(keys, 64) : keys;
+      w.gemm == GemmMode::composite ? 4 * std::min<std::uint64_t>(keys, 64) : 6 * keys;
   const std::uint64_t state = 2 * row + (dim + 2) * size_bytes(DType::f32);
-  return state + 4 * streamed * row +
-         2 * keys * (size_bytes(DType::f32) + size_bytes(c.numerics.p));
+  return state + streamed * row + 2 * keys * (size_bytes(DType::f32) + size_bytes(c.numerics.p));
 }
 
 void validate(const RunConfig& config, const Known& known, const Origins& origins,

@@ -24,7 +24,8 @@ bool grid_fits(const hw::SystemConfig& system);
 double least_slab_bytes(const RunConfig& config, bool ring_kv);
 
 /// Scratchpad that the shipped kernels need at least, message slots apart: one query row with its
-/// state and result, and two tiles each of K, V, scores and P, of `tile_keys` keys or one.
+/// state and result, three tiles each of K and V (two, as a macro-command streams them), and two
+/// each of scores and P, of `tile_keys` keys or one.
 std::uint64_t least_scratchpad_bytes(const RunConfig& config);
 
 }  // namespace cubevp::platform

@@ -146,7 +146,7 @@ TEST_F(CliErrors, ScratchpadTooSmallForATile) {
                   "hardware.pe.message_queue.slot_size=512 B", "--set",
                   "hardware.pe.message_queue.packet_size=512 B", "--set", "workload.head_dim=512"}),
          2,
-         "--set: hardware.pe.scratchpad.size: expected room for one tile: at least 8212 B are "
+         "--set: hardware.pe.scratchpad.size: expected room for one tile: at least 10260 B are "
          "needed, 4096 B are free beside 4096 B of message slots, got \"8 KiB\"");
 }
 

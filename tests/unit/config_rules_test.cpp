@@ -160,7 +160,6 @@ const Rule kRules[] = {
      "hardware.pe.cpu.stack_size",
      "expected 64 KiB to 64 MiB",
      {"hardware.pe.cpu.stack_size=64 KiB"}},
-    // 10 + 10 cycles of interface would be 10 ns at 2 GHz; see the closed form below.
     {"link_latency",
      {"hardware.link.latency=1 ns"},
      "hardware.link.latency",
@@ -214,21 +213,22 @@ TEST_F(ConfigMemory, RotatingBlocksAreHeldTwice) {
   EXPECT_EQ(with(8 * ((256 << 20) / 1024 + 1)).size(), 1U);
 }
 
-// One row: Q and result 2 x 256 B, O, m, l 4 x 130 B; with tile_keys 1000, four tiles of 256 B
-// rows, two of f32 scores, two of f16 P: 512 + 520 + 4 x 1000 x 256 + 2 x 1000 x 6 = 1037032 B.
+// One row: Q and result 2 x 256 B, O, m, l 4 x 130 B; with tile_keys 1000, three tiles each of K
+// and V of 256 B rows, two rows of f32 scores, two of f16 P:
+// 512 + 520 + 6 x 1000 x 256 + 2 x 1000 x 6 = 1549032 B.
 TEST_F(ConfigMemory, ATileNeedsRoom) {
   const std::vector<std::string> tile = {"workload.context=4000", "workload.params.tile_keys=1000"};
   const Lines found = errors(run(), tile);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found[0].find("hardware.pe.scratchpad.size: expected room for one tile: at least "
-                          "1037032 B are needed, 393216 B are free beside 131072 B of message "
+                          "1549032 B are needed, 393216 B are free beside 131072 B of message "
                           "slots, got \"512 KiB\""),
             std::string::npos)
       << found[0];
   std::vector<std::string> larger = tile;
-  larger.emplace_back("hardware.pe.scratchpad.size=1168104 B");
+  larger.emplace_back("hardware.pe.scratchpad.size=1680104 B");
   EXPECT_EQ(errors(run(), larger), Lines{});
-  larger.back() = "hardware.pe.scratchpad.size=1168103 B";
+  larger.back() = "hardware.pe.scratchpad.size=1680103 B";
   EXPECT_EQ(errors(run(), larger).size(), 1U);
 }
 
