@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct AttentionRun {
 
   std::string yaml() const;
 };
+inline void PrintTo(const AttentionRun& run, std::ostream* out) {
+  *out << run.kernel << ", " << run.ranks << ' ' << run.axis << "s";
+}
 
 /// A machine as tiny with as many PEs a cube as ranks on the PE axis need.
 std::string hardware_for(const std::string& axis, std::int64_t ranks);
