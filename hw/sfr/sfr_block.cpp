@@ -39,7 +39,9 @@ SfrBlock::SfrBlock(const sc_core::sc_module_name& name, Config config)
     shown.push_back(sfr::kNeighbour + 4 * d);
   }
   for (const std::uint32_t offset : shown) {
-    traced_.push_back({offset, std::make_unique<sim::TraceSignal>(sfr::name_at(offset), 32)});
+    traced_.push_back(
+        {offset, std::make_unique<sim::TraceSignal>(sfr::name_at(offset), 32,
+                                                    std::vector<std::string>{}, peek(offset))});
   }
 }
 

@@ -28,8 +28,13 @@ class TraceSink {
 class TraceSignal {
  public:
   /// `states` gives the words for values 0, 1, ... of a state signal; empty for a number.
-  TraceSignal(std::string name, unsigned width_bits, std::vector<std::string> states = {})
-      : name_(std::move(name)), width_bits_(width_bits), states_(std::move(states)) {}
+  /// `initial` is its value until the first change.
+  TraceSignal(std::string name, unsigned width_bits, std::vector<std::string> states = {},
+              std::uint64_t initial = 0)
+      : name_(std::move(name)),
+        width_bits_(width_bits),
+        states_(std::move(states)),
+        initial_(initial) {}
   TraceSignal(const TraceSignal&) = delete;
   TraceSignal& operator=(const TraceSignal&) = delete;
 
@@ -54,12 +59,14 @@ class TraceSignal {
   const std::string& name() const { return name_; }
   unsigned width_bits() const { return width_bits_; }
   const std::vector<std::string>& states() const { return states_; }
+  std::uint64_t initial() const { return initial_; }
   void attach(TraceSink* sink) { sink_ = sink; }
 
  private:
   std::string name_;  ///< inside its module: "state", "op", "queue"
   unsigned width_bits_;
   std::vector<std::string> states_;
+  std::uint64_t initial_;
   TraceSink* sink_ = nullptr;
 };
 

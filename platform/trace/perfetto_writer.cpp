@@ -9,6 +9,21 @@ namespace cubevp::platform {
 
 namespace {
 
+/// As a JSON string holds it.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += {'\\', c};
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 /// Trace events count in microseconds.
 std::string microseconds(Ps ps) {
   return fmt::format("{}.{:06}", ps / 1000000, ps % 1000000);
@@ -44,6 +59,7 @@ void PerfettoWriter::begin(Ps start_ps, const std::vector<std::uint64_t>& values
   for (std::size_t i = 0; i < values.size(); ++i) {
     tracks_[i].value = values[i];
     tracks_[i].since_ps = start_ps;
+    count(i, start_ps);
   }
 }
 
@@ -51,10 +67,14 @@ void PerfettoWriter::change(std::size_t signal, std::uint64_t value, Ps at_ps) {
   leave(signal, at_ps);
   tracks_[signal].value = value;
   tracks_[signal].since_ps = at_ps;
+  count(signal, at_ps);
+}
+
+void PerfettoWriter::count(std::size_t signal, Ps at_ps) {
   if (signals_[signal].signal->states().empty() && !shows_labels(signal)) {
     event(fmt::format(R"({{"ph":"C","name":"{}","pid":{},"ts":{},"args":{{"value":{}}}}})",
                       signals_[signal].name(), tracks_[signal].process, microseconds(at_ps),
-                      value));
+                      tracks_[signal].value));
   }
 }
 
@@ -72,7 +92,7 @@ void PerfettoWriter::leave(std::size_t signal, Ps at_ps) {
 }
 
 void PerfettoWriter::span(std::size_t signal, const std::string& word, Ps from_ps, Ps to_ps) {
-  event(fmt::format(R"({{"ph":"X","name":"{}","pid":{},"tid":{},"ts":{},"dur":{}}})", word,
+  event(fmt::format(R"({{"ph":"X","name":"{}","pid":{},"tid":{},"ts":{},"dur":{}}})", escaped(word),
                     tracks_[signal].process, tracks_[signal].thread, microseconds(from_ps),
                     microseconds(to_ps - from_ps)));
 }

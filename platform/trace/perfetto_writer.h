@@ -37,6 +37,7 @@ class PerfettoWriter final : public TraceWriter {
 
   bool shows_labels(std::size_t signal) const;
   void leave(std::size_t signal, Ps at_ps);
+  void count(std::size_t signal, Ps at_ps);
   void span(std::size_t signal, const std::string& word, Ps from_ps, Ps to_ps);
   void event(const std::string& json);
 

@@ -38,9 +38,9 @@ Tracer::Tracer(const TraceConfig& config, const std::string& vcd_path,
   if (!perfetto_path.empty()) {
     writers_.push_back(std::make_unique<PerfettoWriter>(perfetto_path, signals_));
   }
-  values_.assign(signals_.size(), 0);
   shows_labels_.assign(signals_.size(), false);
   for (const TracedSignal& s : signals_) {
+    values_.push_back(s.signal->initial());
     const_cast<sim::TraceSignal*>(s.signal)->attach(this);
   }
 }

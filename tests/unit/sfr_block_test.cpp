@@ -361,6 +361,8 @@ TEST(SfrTrace, ShowsTopologyStartAndDone) {
   std::vector<std::string> names;
   for (sim::TraceSignal* signal : bench.sfr.trace_signals()) {
     names.push_back(signal->name());
+    // Before the first change a trace shows the reset value.
+    EXPECT_EQ(signal->initial(), signal->name().find("NBR_") == 0 ? 0xffffffffU : 0U);
     signal->attach(&log);
   }
   EXPECT_EQ(names,
