@@ -131,12 +131,12 @@ TEST_F(ConfigFiles, PathsOfSetStartInTheWorkingDirectory) {
 }
 
 TEST_F(ConfigFiles, WhatAnUnreadPresetWouldHaveSaidIsNotTold) {
-  // 16 ranks and 5000000 channels fit no machine there is.
+  // Neither 16 ranks nor these keys fit the default machine.
   const std::string workload =
       "workload: {kernel: attention_mesh_mlo, context: 1000000000, ranks: 16}\n";
   folder_.write("hardware/empty.yaml", "");
   folder_.write("hardware/broken.yaml", "noc: {columns: 4\n");
-  for (const char* preset : {"empty", "broken", "absent"}) {
+  for (const char* preset : {"empty", "broken", "absent", "{base: absent}"}) {
     const Lines found = errors(std::string("hardware: ") + preset + "\n" + workload);
     EXPECT_EQ(found.size(), 1U) << preset << ": " << testing::PrintToString(found);
   }

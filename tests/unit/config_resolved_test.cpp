@@ -38,6 +38,28 @@ TEST_F(ConfigResolved, ReadsBackAsTheSame) {
   }
 }
 
+// Texts that YAML would take for something else, or that end a quoted one.
+TEST_F(ConfigResolved, AwkwardTextsReadBack) {
+  const std::string scope = R"(trace.scope=['a\b"c', "no", "*", "# x", "x: y"])";
+  const RunConfig first = load(run(), {"trace.vcd=\"null\"", scope, "output.o=ö \\.npy"});
+  ASSERT_EQ(first.trace.vcd, "null");
+  ASSERT_EQ(first.trace.scope, (Lines{R"(a\b"c)", "no", "*", "# x", "x: y"}));
+  ASSERT_EQ(first.output_o, "ö \\.npy");
+  const RunConfig second = load(to_yaml(first));
+  EXPECT_EQ(second.trace.vcd, first.trace.vcd);
+  EXPECT_EQ(second.trace.scope, first.trace.scope);
+  EXPECT_EQ(second.output_o, first.output_o);
+}
+
+TEST_F(ConfigResolved, ParametersOfTheUsersKernelReadBack) {
+  const RunConfig first = load(run(), {"workload.kernel=mine", "workload.params.null=0.1",
+                                       "workload.params.7=-1e-30", "workload.params.gain=1e300"});
+  const RunConfig second = load(to_yaml(first));
+  EXPECT_EQ(second.workload.extra_params,
+            (std::map<std::string, double>{{"null", 0.1}, {"7", -1e-30}, {"gain", 1e300}}));
+  EXPECT_EQ(config_sha256(second), config_sha256(first));
+}
+
 TEST_F(ConfigResolved, TheHashIsOfEverything) {
   const std::string base = config_sha256(load(run()));
   for (const char* change :
